@@ -8,9 +8,11 @@ when the terminal has been quiet for a while. CPU is that of all threads of the 
 it (``schedstat``), bytes are those that it wrote. Medians of the keys of one kind.
 
 Start rows are medians of five, from exec: "first frame" until the tab bar is painted, "the fabric" until a switch
-is, "all of it" until the terminal is quiet and the process rests (for the wall: until the last byte). "Live" rows are
-those of one second while ``screen_live`` tells 500 results a second. From 20,000 nodes on the description alone is
-opened, without results. ``--smallest`` starts each once and presses two keys of a kind: it shows only that all runs.
+is, "its results" until the nodes are counted by their states, "all of it", with the analysis of the description, until
+the terminal is quiet and the process rests (for the wall: until the last byte). "Live" rows are those of one second
+while ``screen_live`` tells 500 results a second. From 20,000 nodes on the description alone is opened, without results.
+The goal of "its results" is wall time, that of all other rows is CPU. ``--smallest`` starts each once and presses two
+keys of a kind: it shows only that all runs.
 
 Beside it stand two plain Textual apps with as many rows of the same columns: a DataTable, and one Static with all rows
 in a scrolling container; live, the one changes as many cells, and the other all of its text ten times a second. "Bare
@@ -73,17 +75,21 @@ AREAS = ("pairs", "results", "links", "criteria", "rounds")
 
 FORM, LETTER = ":criteria, its form opens", ":criteria, a letter of its form"
 
-FIRST, FABRIC, LOADED = "first frame", "the fabric on it", "all of it"
+FIRST, FABRIC, RESULTS, LOADED = "first frame", "the fabric on it", "its results", "all of it"
 LIVE_PAGES = (("Fabric", b"1"), ("Nodes", b"2"), ("Run", b"3"))
 
 GOALS = {
     FIRST: (600.0, 0),
+    RESULTS: (3000.0, 0),
     **{name: (goal, 0) for name, goal, _ in (*ON_FABRIC, *ON_NODES)},
     **{f":{area} {kind}": (goal, 0) for area in AREAS for kind, goal in (("down", 12.0), ("page down", 40.0))},
     LETTER: (40.0, 0),
     **{f"live: {page}, one second": (150.0, 40_000) for page, _ in LIVE_PAGES},
 }
-"""CPU milliseconds, and bytes where they are bounded, too. A sort of 20,000 rows and more may take 80 ms."""
+"""CPU milliseconds (of ``RESULTS`` wall milliseconds), and bytes where they are bounded, too.
+
+A sort of 20,000 rows and more may take 80 ms.
+"""
 
 BARE = """
 from textual.app import App
@@ -285,16 +291,20 @@ def make_subject(folder: Path, nodes: int) -> list[str]:
     return ["open", f"n{nodes}", "--db", str(database)]
 
 
-def measure_start(argv: Sequence[str], effort: Effort) -> dict[str, Cost]:
+def measure_start(argv: Sequence[str], effort: Effort, nodes: int) -> dict[str, Cost]:
     """The medians of the rows of the start of a console; the first of several may have to compile, and counts not."""
-    told: dict[str, list[Cost]] = {FIRST: [], FABRIC: [], LOADED: []}
+    has_results = nodes < LARGE
+    told: dict[str, list[Cost]] = {name: [] for name in (FIRST, FABRIC, *([RESULTS] * has_results), LOADED)}
     for _ in _count_starts(effort):
         began = time.monotonic()
         with open_screen([sys.executable, "-m", "benchconsole.console.cli", *argv]) as screen:
             told[FIRST].append(screen.wait_for(b"Fabric", began))
             told[FABRIC].append(screen.wait_for(b"spine2", began))
+            if has_results:
+                told[RESULTS].append(screen.wait_for(f"of {nodes:,} nodes".encode(), began))
+            waited = (time.monotonic() - began) * 1e3
             rest = screen.rest()
-            told[LOADED].append(rest._replace(wall=told[FABRIC][-1].wall + rest.wall))
+            told[LOADED].append(rest._replace(wall=waited + rest.wall))
     return {name: _take_median(costs[-effort.starts :]) for name, costs in told.items()}
 
 
@@ -305,7 +315,7 @@ def _count_starts(effort: Effort) -> range:
 def measure_console(folder: Path, nodes: int, effort: Effort) -> tuple[dict[str, Cost], list[float]]:
     """The median cost of each row, and the resident memory in MB after the keys of Fabric and Nodes, and after all."""
     argv = make_subject(folder, nodes)
-    found = measure_start(argv, effort)
+    found = measure_start(argv, effort, nodes)
     with open_screen([sys.executable, "-m", "benchconsole.console.cli", *argv]) as screen:
         screen.wait_for(b"spine2", 0.0)
         screen.rest()
@@ -406,7 +416,8 @@ def _print_size(
     for name, cost in own.items():
         goal, most = GOALS.get(name, (0.0, 0))
         goal = 80.0 if name == "Nodes: sort" and nodes >= LARGE else goal
-        missed = "missed" if goal and (cost.cpu > goal or (most and cost.size > most)) else ""
+        found = cost.wall if name == RESULTS else cost.cpu
+        missed = "missed" if goal and (found > goal or (most and cost.size > most)) else ""
         wall = f"{cost.wall:9.0f}" if cost.wall else " " * 9
         print(f"{name:30}{cost.cpu:9.1f}{goal or '':>6}{missed:>7}{wall}{cost.size:10,}", end="")
         for other, width in zip(others.get(name, ()), (11, 12), strict=False):

@@ -104,5 +104,6 @@ def _own_places(_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("XDG_DATA_HOME", str(_home / "data"))
     monkeypatch.setenv("XDG_STATE_HOME", str(_home / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(_home / "config"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(_home / "cache"))
     yield
     os.umask(_UMASK)  # never the one found: a fixture of a module may have run a command before this one began

@@ -4,12 +4,12 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 _NUMBER = re.compile(r"[0-9]+")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Position:
+class Position(NamedTuple):
     """A place in a file; ``line`` and ``column`` count from 1."""
 
     file: str

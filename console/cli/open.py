@@ -186,12 +186,13 @@ def _open(
     from benchconsole.console.cli.session_options import find_operator, make_later_policy
     from benchconsole.console.session.controller import SessionController
     from benchconsole.console.session.followed_session import open_followed
+    from benchconsole.console.session.late_mapping import LateMapping
     from benchconsole.console.session.loop_thread import LoopThread
     from benchconsole.console.session.node_access import PasswordPrompt
     from benchconsole.console.session.session import Session
     from benchconsole.topology.collector import pause_collector
 
-    probes, passwords = load_installed_probes(), PasswordPrompt()
+    probes, passwords = LateMapping(carry_options(load_installed_probes)), PasswordPrompt()
     if clock is not None:
         return SessionController(_open_replayed(store, name, probes, clock), LoopThread(), closing=store.close)
     other = open_followed(store, key, probes)

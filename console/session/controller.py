@@ -7,11 +7,12 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from benchconsole.console.session.followed_session import FollowedSession, FollowedSessionError
+from benchconsole.console.session.late_mapping import LateMapping
 from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.node_access import PasswordPrompt, refuse_missing_files
 from benchconsole.console.session.session import Session
@@ -36,6 +37,9 @@ T = TypeVar("T")
 
 BATCH_SECONDS = 0.1
 """How long events are gathered before they are told together; half a tick of the screen."""
+
+SHOWN_SECONDS = 1.0
+"""How long what is stored may take to be drawn; then probes that nobody has asked for yet are loaded."""
 
 
 class SessionController:
@@ -65,9 +69,8 @@ class SessionController:
         self._flow_paths = FlowPaths(session.fabric)
         self.suites: tuple[str, ...] = list_suite_names(session.fabric)
         """Names of the suites that can be planned: those of the file, the default first, then ours."""
-        declared = (metric for probe in session.probes.values() for metric in probe.metrics)
         self.probes: Mapping[str, Probe] = session.probes
-        self.metrics: Mapping[str, Metric] = {metric.name: metric for metric in declared}
+        self.metrics: Mapping[str, Metric] = LateMapping(partial(_list_metrics, session.probes))
         self._beside = ThreadPoolExecutor(1, "beside")
         self._orders: list[Future[None]] = []
         self._operator = operator
@@ -130,19 +133,26 @@ class SessionController:
             session.start(session.propose())
         listening = asyncio.create_task(listen())
         listening.add_done_callback(lambda _: news.set())
+        loading: asyncio.TimerHandle | None = None
         try:
             while not listening.done() or waiting:
                 await news.wait()
-                await asyncio.sleep(BATCH_SECONDS)
+                # All that is stored comes at once, and the screen waits for it.
+                await asyncio.sleep(BATCH_SECONDS if loading else 0.0)
                 news.clear()
                 batch, waiting[:] = waiting[:], []
                 if batch:
                     hear(batch)
+                    loading = loading or asyncio.get_running_loop().call_later(
+                        SHOWN_SECONDS, self._beside.submit, len, self.metrics
+                    )
             await listening
         finally:
             if isinstance(self._session, Session):
                 self._session.is_watched = False
             listening.cancel()
+            if loading is not None:
+                loading.cancel()
 
     def answered_by(self, ask: AskPassword) -> None:
         """From now on ``ask``, which runs on the loop of the caller, is asked for the password of ``sudo``."""
@@ -252,3 +262,8 @@ def as_stored(view: RunView) -> RunView:
     return replace(
         view, current=None, running=OpenTests(), fresh=LayeredMap(), intervals=NO_INTERVALS, loads=NO_LOADS, ways=None
     )
+
+
+def _list_metrics(probes: "Mapping[str, Probe]") -> Mapping[str, Metric]:
+    """The metrics that probes declare, by name."""
+    return {metric.name: metric for probe in probes.values() for metric in probe.metrics}

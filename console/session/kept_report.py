@@ -11,11 +11,10 @@ import secrets
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import benchconsole
+from benchconsole.console.session.installed_program import find_program
 from benchconsole.console.text.cells import to_ascii
 from benchconsole.store.errors import StoreError
 from benchconsole.store.reading.report_reading import read_kept_report
@@ -137,12 +136,3 @@ def keep_reports(store: "Store", key: str, reports: Mapping[str, str], basis: st
     options = ReportOptions(version=benchconsole.__version__)
     for format_, kept in reports.items():
         KeptReport(store, key, format_, options, basis).keep(kept)
-
-
-@cache
-def find_program() -> str:
-    """The program as it is installed: its version, and when a file of it was last written (nanoseconds, UTC)."""
-    parts = (part for folder in benchconsole.__path__ for part in Path(folder).iterdir())
-    files = (path for part in parts for path in part.glob("**/*.*"))
-    newest = max((path.stat().st_mtime_ns for path in files if path.suffix in (".py", ".html", ".css")), default=0)
-    return f"{benchconsole.__version__} {newest}"

@@ -15,7 +15,7 @@ from benchconsole.console.session.stored_fabric import LINK_CAP, STORAGE_CAP
 from benchconsole.console.view.events import TIME_LIMIT
 from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.model.round_bounds import MOST_TESTS
-from benchconsole.topology.description.permissions import parse_link_cap, parse_storage_cap
+from benchconsole.topology.description.caps import parse_link_cap, parse_storage_cap
 from benchconsole.topology.errors import find_near
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.units import Unit, UnitError, counted, duration, format_byte_rate, parse

@@ -8,9 +8,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from benchconsole.console.session.kept_fabric import KeptFabric
 from benchconsole.console.view.events import SessionOpened
 from benchconsole.store.model import NewSession
-from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.access import Caps
 from benchconsole.topology.model.fabric import Fabric
 
@@ -32,8 +32,14 @@ STORAGE_CAP = "cap.storage "
 
 def describe_fabric(new: NewSession) -> Fabric:
     """The fabric of a stored session, by its text and the parameters and caps that it was begun with."""
-    described = load_text(new.topology, new.topology_path, parameters=read_settings(new.options))
-    return apply_caps(described, new.options)
+    kept = _find_kept(new)
+    fabric = apply_caps(kept.load(), new.options)
+    kept.keep()
+    return fabric
+
+
+def _find_kept(new: NewSession) -> KeptFabric:
+    return KeptFabric(new.topology, new.topology_path, read_settings(new.options))
 
 
 def read_settings(options: Mapping[str, str | int | float]) -> dict[str, int]:
@@ -54,7 +60,9 @@ def apply_caps(fabric: Fabric, options: Mapping[str, str | int | float]) -> Fabr
 def show_fabric(session: "SessionStore", show: OnRead) -> Fabric:
     """The fabric of a stored session, of which ``show`` is told before anything else is read."""
     new = session.describe().new
-    fabric = describe_fabric(new)
+    kept = _find_kept(new)
+    fabric = apply_caps(kept.load(), new.options)
     began = SessionOpened(session.id, new.label, fabric, new.suite, (), new.started, live=False)
     show(began, 0, len(session.list_closed_rounds()))
+    kept.keep()
     return fabric

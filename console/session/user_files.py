@@ -41,6 +41,14 @@ def find_state_path(name: str) -> Path:
     return platformdirs.user_state_path("benchconsole") / name
 
 
+def find_cache_path(name: str) -> Path:
+    """Where the file ``name`` stands that the console can make again: below XDG_CACHE_HOME, or ``~/.cache``.
+
+    Nothing is created.
+    """
+    return platformdirs.user_cache_path("benchconsole") / name
+
+
 def read_user_file(path: Path) -> "Document | None":
     """The plain values of a file with their places; None where it is not there, or holds comments alone.
 
@@ -56,27 +64,33 @@ def read_user_file(path: Path) -> "Document | None":
 
 def read_user_text(path: Path) -> str:
     """The text of a file, empty where it is not there. TopologyError where it is refused."""
-    start = Position(str(path), 1, 1)
-    try:
-        # Without waiting: a pipe of this name would have no end.
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (FileNotFoundError, NotADirectoryError):
-        return ""
-    except OSError as error:
-        raise refuse(start, f"a file that cannot be read ({error.strerror})", "a readable file") from None
-    try:
-        _check_owner(path, os.fstat(handle), start)
-        with os.fdopen(handle, "rb", closefd=False) as file:
-            raw = file.read(MOST_BYTES + 1)
-    finally:
-        os.close(handle)
-    if len(raw) > MOST_BYTES:
-        raise refuse(start, f"a file of more than {MOST_BYTES // 1024} KiB", "a smaller one")
+    raw = read_user_bytes(path, MOST_BYTES)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         where = Position(str(path), raw.count(b"\n", 0, error.start) + 1, 1)
         raise refuse(where, f"the byte 0x{raw[error.start]:02x}", "text in UTF-8") from None
+
+
+def read_user_bytes(path: Path, most: int) -> bytes:
+    """The bytes of a file, at most so many, none where it is not there. TopologyError where it is refused."""
+    start = Position(str(path), 1, 1)
+    try:
+        # Without waiting: a pipe of this name would have no end.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return b""
+    except OSError as error:
+        raise refuse(start, f"a file that cannot be read ({error.strerror})", "a readable file") from None
+    try:
+        _check_owner(path, os.fstat(handle), start)
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            raw = file.read(most + 1)
+    finally:
+        os.close(handle)
+    if len(raw) > most:
+        raise refuse(start, f"a file of more than {most // 1024} KiB", "a smaller one")
+    return raw
 
 
 def _check_owner(path: Path, found: os.stat_result, start: Position) -> None:

@@ -168,9 +168,12 @@ def _add_verdicts(
 ) -> None:
     """Take in what verdicts say of links; the lowest share over each stays, of two alike the first."""
     for verdict in verdicts:
+        if verdict.kind is not Yardstick.CAPACITY:
+            continue  # it speaks of no link, and is one of very many
         measured, level = read_links(view.fabric, bundles, result, verdict)
+        share = verdict.share
         for link in measured:
-            lowest, share = links.get(link, before[link]).share, verdict.share
+            lowest = (links.get(link) or before[link]).share
             if lowest is None or (share is not None and share < lowest):
                 links[link] = LinkView(state_of_level(level), verdict.value, verdict.expected)
 

@@ -55,6 +55,7 @@ from benchconsole.probes.model.measuring import FailedAt, Result, Round
 from benchconsole.probes.model.omission import Omission
 from benchconsole.probes.model.repeats import find_repeats
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.collector import pause_collector
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.units import counted as count
@@ -402,8 +403,12 @@ class LatestView:
             if not isinstance(first, SessionOpened):
                 raise TypeError(f"a session began with {type(first).__name__}, expected SessionOpened")
             view = opened(first)
+            with pause_collector():  # all that is stored comes at once
+                view = advance_all(view, rest)
+        else:
+            view = advance_all(view, rest)
         # Only whole batches are shown: a stored session that is half folded looks as if nothing had run.
-        self._folded, self._preview = advance_all(view, rest), None
+        self._folded, self._preview = view, None
         self.generation += len(events)
 
     def preview(self, event: SessionOpened, read: int, of: int) -> None:

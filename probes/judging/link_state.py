@@ -56,9 +56,10 @@ def _list_filled(fabric: Fabric, test: Test, bundle: Bundle) -> Sequence[LinkId]
 
 def _list_legs(fabric: Fabric, test: Test) -> Sequence[LinkId]:
     """The cables of both nodes of ``test`` that its flows use, by the network and the ports that it names."""
-    if _has_choice(fabric, test):
+    legs = [fabric.active_legs(node.id) for node in test.target.nodes]
+    if max(map(len, legs), default=0) > 1:
         return _ask_legs(fabric).list_legs(test)
-    return [link.id for node in test.target.nodes for link in fabric.active_legs(node.id)]
+    return [link.id for each in legs for link in each]
 
 
 def _has_choice(fabric: Fabric, test: Test) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 from benchconsole.store.errors import RefusedError
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+    from msgspec.json import Decoder
 
 E = TypeVar("E", bound=StrEnum)
 R = TypeVar("R", bound=NamedTuple)
@@ -153,15 +153,15 @@ def parse_document(kind: type[T], dumped: str) -> T:
 
 
 @lru_cache(maxsize=1024)  # the rounds of a stage are alike, and nobody can change a document
-def _parse(kind: Any, dumped: str) -> Any:  # noqa: ANN401 - any type that pydantic knows
-    return _load_adapter(kind).validate_json(dumped)
+def _parse(kind: Any, dumped: str) -> Any:  # noqa: ANN401 - any type that msgspec knows
+    return _load_decoder(kind).decode(dumped)
 
 
 @cache
-def _load_adapter(kind: Any) -> "TypeAdapter[Any]":  # noqa: ANN401 - any type that pydantic knows
-    from pydantic import TypeAdapter  # loaded only here: the list of sessions needs none of it
+def _load_decoder(kind: Any) -> "Decoder[Any]":  # noqa: ANN401 - any type that msgspec knows
+    from msgspec.json import Decoder  # loaded only here: the list of sessions needs none of it
 
-    return TypeAdapter(kind)
+    return Decoder(kind)
 
 
 def parse_strings(value: str) -> tuple[str, ...]:

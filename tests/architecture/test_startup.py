@@ -150,13 +150,23 @@ assert view.nodes["n1"].verdicts
 slow = {"numpy", "benchconsole.probes.judging.judge", "benchconsole.probes.judging.findings",
         "benchconsole.probes.planning.plan_rounds", "benchconsole.probes.running.runner",
         "benchconsole.topology.capacity.expect", "benchconsole.topology.routing.routes"}
+slow |= MORE
 bad = slow & set(sys.modules)
 sys.exit(f"loaded {sorted(bad)}" if bad else 0)
 """
+READS_A_TEXT = {"pydantic", "yaml", "benchconsole.topology.description.resolve"}
+PROBES = {"benchconsole.probes.tools", "benchconsole.probes.tools.iperf3.probe"}
 
 
 def test_a_judged_session_is_looked_at_without_judging_planning_and_running(tmp_path: Path) -> None:
+    """Nor are its probes loaded; its text is read when it is opened first."""
     site = Site(tmp_path, [WEAK.replace("40 GB/s", "60 GB/s")])
     site.ingest("stream", stream(50.0), "--node", "n1")
     site.call("judge", "last")
-    assert run_fresh(LOOKED_AT, DATABASE=str(tmp_path / "s.db")) == (0, "")
+    (tmp_path / "cache/benchconsole/fabrics").rename(tmp_path / "kept")
+    database = str(tmp_path / "s.db")
+    code, complaint = run_fresh(LOOKED_AT, DATABASE=database, MORE=PROBES | READS_A_TEXT)
+    assert code == 1
+    assert "'pydantic'" in complaint
+    assert "probes.tools" not in complaint
+    assert run_fresh(LOOKED_AT, DATABASE=database, MORE=PROBES | READS_A_TEXT) == (0, "")

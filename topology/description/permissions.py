@@ -8,17 +8,14 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from benchconsole.topology.description import raw
+from benchconsole.topology.description.caps import parse_link_cap, parse_storage_cap
 from benchconsole.topology.description.document import Location
 from benchconsole.topology.description.names import DeviceNames
 from benchconsole.topology.errors import find_near
 from benchconsole.topology.model.access import Caps
-from benchconsole.topology.units import Unit, UnitError, parse, parse_percentage
 
 _SERIAL = re.compile(r"[A-Za-z0-9._:-]{4,64}")
 _SERIAL_WORDS = "a serial number of 4 to 64 letters, digits, '.', '_', ':' and '-'"
-_BITS = re.compile(r"b(?:its?)?(?=/s|ps)")
-_SHARE = "a share of each link, more than 0 % and at most 100 %"
-_RATE = "a rate in bytes of more than 0, such as 2 GB/s"
 
 
 class Allowances:
@@ -68,18 +65,3 @@ class Allowances:
                 self.report.add(where, found, "each disk once, in the entry of its node")
                 return False
         return True
-
-
-def parse_link_cap(text: str) -> float:
-    """A cap on links: a share of what each carries one way. UnitError for anything else."""
-    return parse_percentage(text, _SHARE)
-
-
-def parse_storage_cap(text: str) -> float:
-    """A cap on a storage system, in byte/s. UnitError for anything else, and for a rate in bits."""
-    found = parse(text, Unit.BYTE_RATE)
-    if "B" not in text:
-        raise UnitError(text, _RATE, _BITS.sub("B", text.strip()))
-    if not found:
-        raise UnitError(text, _RATE)
-    return found

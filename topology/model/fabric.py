@@ -111,7 +111,7 @@ class Node(Struct, frozen=True, gc=False):
 
     def at(self, place: str) -> "Node":
         """The same node for tests over a network or a port: they go to its address there, where it has one."""
-        found = self.find_address(place)
+        found = self.find_address(place) if self.addresses else None
         return self if found in (None, self.data_address) else replace_fields(self, data_address=found)
 
 
@@ -489,7 +489,7 @@ class Fabric:
     def active_legs(self, node: str) -> Sequence[Link]:
         """The links of its own that a node sends over while all is well; none for a virtual machine."""
         own = self.links_at[node]
-        return tuple(link for link in own if not link.standby) or own
+        return own if len(own) == 1 else tuple(link for link in own if not link.standby) or own
 
     def switch_of(self, node: str) -> tuple[SwitchId, ...]:
         return tuple(SwitchId(link.other(node)) for link in self.links_at[node] if link.other(node) in self.switches)

@@ -3,7 +3,7 @@
 import asyncio
 import concurrent.futures
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.orders import Orders, Work
 from benchconsole.console.tui.app.shown_session import OpenSession, ShownSession
 from benchconsole.console.tui.screens.fabric import wait_drawn
+from benchconsole.console.view.events import Event
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_control import AskPassword
 from benchconsole.topology.analysis.static_finding import StaticFinding
@@ -53,7 +54,7 @@ class SessionFollowing(Orders):
             control.answered_by(self._ask_password)
             if opened.when_open is not None and opened is self._session.front:
                 opened.when_open()
-            await control.follow(opened.latest.take)
+            await control.follow(partial(self._take, opened, asyncio.get_running_loop()))
         except Exception as error:  # a worker's edge: the screen must outlive what it shows
             if opened is self._first:
                 self.failure = error
@@ -61,6 +62,18 @@ class SessionFollowing(Orders):
                 fail(str(error))  # there is nothing to show
             elif opened is self._session.front:
                 self._navigation.say(f"The session ended: {type(error).__name__}: {error}", wrong=True, stay=True)
+
+    def _take(self, opened: OpenSession, loop: asyncio.AbstractEventLoop, events: Sequence[Event]) -> None:
+        """Take events in, in the thread that tells them; the first ones are drawn without waiting for a tick."""
+        is_first = not opened.latest.has_begun
+        opened.latest.take(events)
+        if is_first:
+            with suppress(RuntimeError):  # the screen may have been left meanwhile
+                loop.call_soon_threadsafe(self._paint, opened)
+
+    def _paint(self, opened: OpenSession) -> None:
+        if opened is self._session.front:
+            self._navigation.paint()
 
     def _draw_first(self, opened: OpenSession, loop: asyncio.AbstractEventLoop) -> None:
         """Wait in the thread that opens a session: what it imports next would take the processor from the drawing."""
@@ -70,12 +83,9 @@ class SessionFollowing(Orders):
             drawing.result(DRAWN_WITHIN)
 
     async def _draw(self, opened: OpenSession) -> None:
-        try:
-            if opened is self._session.front:
-                self._navigation.paint()
-                await wait_drawn(self._navigation.fabric)
-        finally:
-            opened.is_drawn = True
+        self._paint(opened)
+        if opened is self._session.front:
+            await wait_drawn(self._navigation.fabric)
 
     @property
     def _first(self) -> OpenSession:
@@ -83,16 +93,15 @@ class SessionFollowing(Orders):
         return (*self._session.behind, self._session.front)[0]
 
     def look(self) -> None:
-        """Have what is on the screen analysed when its fabric is drawn, and assessed when it is over.
+        """Have what is on the screen analysed when all of it is read, and assessed when it is over.
 
-        That of a file is drawn before its claims and criteria are read, and analysed when they are.
+        Results come first: the analysis of a large description takes as long as it takes to read a part of them.
         """
         opened = self._session.front
         view = opened.latest.view
         if view is None:
             return
-        is_whole = opened.latest.has_begun or (opened.is_drawn and view.reading is not None and view.reading[1] > 0)
-        if view.fabric is not opened.analysed and is_whole:
+        if view.fabric is not opened.analysed and opened.latest.has_begun:
             opened.analysed = view.fabric
             self._work(self._describe(opened, view.fabric))
         if view.ended is not None and view.results and view.results is not opened.assessed:

@@ -26,7 +26,6 @@ class OpenSession:
 
     ``clock`` is what it is played again with, None where it is not. ``analysed`` and ``assessed`` are
     what was worked out beside the screen last. ``when_open`` is an order that was given before it was open.
-    ``is_drawn``: its fabric is on the screen, as far as anybody waits for that.
     ``is_left``: esc has led back from it. ``is_judging``: it is judged again, and no run of it may begin.
     """
 
@@ -41,7 +40,6 @@ class OpenSession:
         self.assessed: Mapping[str, Result] | None = None
         self.worker: Worker[None] | None = None
         self.when_open: Callable[[], None] | None = None
-        self.is_drawn = False
         self.is_left = False
         self.is_judging = False
 

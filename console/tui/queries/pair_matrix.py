@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from benchconsole.console.tui.queries.matrix import MOST_NODES, Matrix, Place, order_names
 from benchconsole.console.tui.queries.node_columns import under_of
+from benchconsole.console.tui.queries.pair_causes import WELL
 from benchconsole.console.tui.queries.result_areas import is_pair
 from benchconsole.console.view.result_rows import ResultRow, list_current_rows
 from benchconsole.console.view.run_view import RunView, State, worst
@@ -31,9 +32,6 @@ class PairCell:
 
 
 PairMatrix = Matrix[PairCell]
-
-WELL = (State.PASS, State.MEASURED)
-"""States of pairs that need no cause."""
 
 
 def make_pair_matrix(view: RunView, pairs: Sequence[ResultRow], within: Place | None = None) -> PairMatrix:

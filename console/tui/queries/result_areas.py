@@ -10,6 +10,7 @@ from benchconsole.console.reports import tables
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, number, words
 from benchconsole.console.tui.queries.area import Area, Record, Row, take_finite
+from benchconsole.console.tui.queries.pair_causes import describe_pair_causes, find_pair_causes, name_causes
 from benchconsole.console.tui.rows.scales import scale_for
 from benchconsole.console.view.remark_words import group_remarks, name_point
 from benchconsole.console.view.result_rows import ResultRow, list_current_rows, list_finding_rows
@@ -144,17 +145,19 @@ def _record_result(row: ResultRow) -> Record:
 def list_pairs(view: RunView, most: int | None = None) -> Area:
     """Every judged flow from one node to another, the lowest share of what it should reach first.
 
-    Where these are more than ``most``, those that pass are left out, and the note says so.
+    Where these are more than ``most``, those that pass are left out, and the note says so. It also tells the causes.
     """
     columns = {
         "state": Column("state"), "from": words("from"), "to": words("to"), "stage": words("stage"),
         "metric": words("metric"), "measured": number("measured"), "expected": number("expected"),
-        "share": number("share"), "limit": words("limit"),
+        "share": number("share"), "limit": words("limit"), "cause": words("cause"),
     }  # fmt: skip
-    rows, note = _list_rows(view, most, partial(is_pair, view))
+    rows, left_out = _list_rows(view, most, partial(is_pair, view))
     in_order = sorted(rows, key=_find_share)
-    named = _LabelWords(in_order)
-    return Area("Pairs", columns, tuple(_make_pair(row, named) for row in in_order), _SHARES, note)
+    named, causes = _LabelWords(in_order), name_causes(view, in_order)
+    found = tuple(_make_pair(row, named, causes.get(row.test, "")) for row in in_order)
+    note = "; ".join(filter(None, (left_out, sanitize(describe_pair_causes(find_pair_causes(view, in_order))))))
+    return Area("Pairs", columns, found, _SHARES, note)
 
 
 def is_pair(view: RunView, verdict: Verdict | None) -> bool:
@@ -171,21 +174,25 @@ def _find_share(row: ResultRow) -> tuple[bool, float]:
     return share is None, share or 0.0
 
 
-def _make_pair(row: ResultRow, named: _LabelWords) -> Row:
+def _make_pair(row: ResultRow, named: _LabelWords, cause: str) -> Row:
     node, peer = row.nodes
     text = {
         **_tell_result(row, named),
         "from": sanitize(node),
         "to": sanitize(peer),
         "limit": sanitize(_find_limit(row)),
+        "cause": sanitize(cause),
     }
     share = None if row.verdict is None else row.verdict.share
-    return Row(text, {"share": share}, _record_pair, row.state, row)
+    return Row(text, {"share": share}, partial(_record_pair, cause) if cause else _record_well, row.state, row)
 
 
-def _record_pair(row: ResultRow) -> Record:
+def _record_pair(cause: str, row: ResultRow) -> Record:
     node, peer = row.nodes
-    return {**_record_result(row), "from": node, "to": peer, "limit": _find_limit(row)}
+    return {**_record_result(row), "from": node, "to": peer, "limit": _find_limit(row), "cause": cause}
+
+
+_record_well = partial(_record_pair, "")
 
 
 def _find_limit(row: ResultRow) -> str:

@@ -110,6 +110,7 @@ class FabricScreen(HeatPage):
             return
         judged = (view.nodes, view.links, view.findings, view.current, view.static, view.detectable, view.remarks)
         is_new = self.size != self._sized or not are_same(judged, self._judged)
+        heights = [each.styles.height for each in self.parts]
         if is_new:
             self._judged, self._sized = judged, self.size
             self.faults = view_queries.list_faults(view)
@@ -119,7 +120,7 @@ class FabricScreen(HeatPage):
         else:
             self._say_headline(view)
         was_live = self.map.loads is not None
-        self.map.show(view, shape)
+        self.map.show(view, shape, is_laid_out=[each.styles.height for each in self.parts] == heights)
         self.load_line.show(view, self.map.loads, self.map.find_spot(self.map.mark))
         self.heat.follow(view)
         if is_new or was_live is not (self.map.loads is not None):

@@ -77,11 +77,15 @@ class FabricMap(CellWidget, can_focus=True):
         self._kept_for: tuple[object, ...] = ()
         self._busy: frozenset[NodeId] = frozenset()
 
-    def show(self, view: RunView, shape: FabricShape) -> None:
+    def show(self, view: RunView, shape: FabricShape, *, is_laid_out: bool = True) -> None:
+        """Show a view; it is drawn at once where the page ``is_laid_out``, else when the map has its new size."""
         if self.view is None or self.view.findings is not view.findings:
             self._shares, self.numbers = LowestShares(Blame(view.findings)), None
         self.view, self.shape, self.loads = view, shape, self._latest.update(view)
-        self.redraw()
+        if is_laid_out:
+            self.redraw()
+        else:
+            self.repaint()
 
     def draw(self, width: int, height: int) -> list[Row]:
         if self.view is None or self.shape is None:

@@ -1,6 +1,7 @@
 """The map of pairs: senders as rows, receivers as columns, each cell the lowest share that arrived, and their means."""
 
-from benchconsole.console.tui.queries.pair_matrix import WELL, PairCell
+from benchconsole.console.tui.queries.pair_causes import WELL
+from benchconsole.console.tui.queries.pair_matrix import PairCell
 from benchconsole.console.tui.rows.text_rows import CellText, value_tone
 from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.widgets.matrix_map import MatrixMap

@@ -109,7 +109,7 @@ def started(db: Path, folder: Path, *options: str) -> Iterator[Started]:
 
 
 def list_names(folder: Path) -> list[str]:
-    return [path.name for path in folder.iterdir() if path.name not in ("data", "state")]
+    return [path.name for path in folder.iterdir() if path.name not in ("cache", "data", "state")]
 
 
 def await_end(consoles: list[Identity]) -> None:

@@ -70,6 +70,17 @@ class Loading(Pair):
     safety = Safety.LOADS
 
 
+class Held(Loading):
+    """The same; its tests wait until somebody lets them go on."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+
+    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
+        assert await asyncio.to_thread(self.go_on.wait, 20)
+        return await super().run(contact, target)
+
+
 def over(events: list[Event]) -> bool:
     return any(isinstance(event, ClosedRound) for event in events)
 
@@ -123,17 +134,19 @@ async def test_what_thousands_of_nodes_tell_at_once_is_folded_at_once(tmp_path: 
 
 
 async def test_orders_cross_and_a_run_ends_as_it_was_told(tmp_path: Path) -> None:
-    conductor, _ = conducted(tmp_path)
+    held = Held()
+    conductor, _ = conducted(tmp_path, probes={"iperf3": held})
     latest = Watched()
     following = asyncio.create_task(conductor.follow(latest.take))
     proposal = await conductor.propose(None)
-    assert proposal.rounds
+    assert len([each for each in proposal.rounds if each.probe == "iperf3"]) > 1
     assert any("asked over SSH" in line for line in proposal.notes.effects)
     conductor.pause()
     await conductor.start(proposal.rounds)
     assert conductor.running
     await latest.until(over)
     conductor.stop(now=False)
+    held.go_on.set()
     view = await latest.ended()
     assert not view.complete
     again = await conductor.propose(None)

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchconsole.console.cli import command as benchconsole
-from benchconsole.console.session import kept_report
+from benchconsole.console.session import installed_program, kept_report
 from benchconsole.console.session.session import Session
 from benchconsole.console.session.stored_judgement import NewJudgement
 from benchconsole.console.text.cells import to_ascii
@@ -126,7 +126,7 @@ def test_after_a_run_every_report_for_people_is_there(
     monkeypatch.setattr(kept_report, "LARGE", 1)
     assert "the reports are made and kept with the session" in call(site, "run", str(site.topology))
     assert count_kept(site) == len(kept_report.FOR_PEOPLE)
-    program = kept_report.find_program
+    program = installed_program.find_program
     monkeypatch.setattr(kept_report, "find_program", lambda: "another")
     asked = (["show"], ["report", "--format", "html"], ["report", "--format", "md"])
     pages = [call(site, *each) for each in asked]
@@ -213,6 +213,6 @@ def test_nothing_is_written_where_nothing_can_be(site: Site, monkeypatch: pytest
 
 
 def test_the_program_is_known_by_its_version_and_its_newest_file() -> None:
-    version, newest = kept_report.find_program().split()
+    version, newest = installed_program.find_program().split()
     assert version
     assert int(newest) >= Path(kept_report.__file__).stat().st_mtime_ns

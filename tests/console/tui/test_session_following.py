@@ -7,17 +7,19 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from benchconsole.console.tui.app import session_following
+from benchconsole.console.tui.app import console_app, session_following
 from benchconsole.console.tui.app.console_app import ConsoleApp
+from benchconsole.console.tui.app.session_following import Analyse
 from benchconsole.console.tui.app.shown_session import OpenSession
 from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.view.reducer import LatestView
+from benchconsole.topology.model.fabric import Fabric
 from tests.console.tui.looking import PLAIN, Look, begin, faulty, healthy
 from tests.console.tui.playing import Player
 
 
 @asynccontextmanager
-async def opening() -> AsyncIterator[tuple[Look, threading.Event]]:
+async def opening(analyse: Analyse = lambda _: ()) -> AsyncIterator[tuple[Look, threading.Event]]:
     """A console whose session is being opened until the event is set; nothing of it is known."""
     player, over = Player(faulty()), threading.Event()
 
@@ -25,7 +27,7 @@ async def opening() -> AsyncIterator[tuple[Look, threading.Event]]:
         assert over.wait(60)
         return player
 
-    app = ConsoleApp(make, PLAIN, now=lambda: 1_700_000_100.0, analyse=lambda _: (), latest=LatestView())
+    app = ConsoleApp(make, PLAIN, now=lambda: 1_700_000_100.0, analyse=analyse, latest=LatestView())
     async with app.run_test(size=(120, 40)) as pilot:
         try:
             yield Look(app, pilot, player), over
@@ -44,7 +46,6 @@ async def test_the_fabric_is_on_the_screen_when_the_opening_goes_on() -> None:
         assert "n001" not in look.text
         front.latest.preview(begin(faulty()), 0, 3)
         await draw_first(look, front)
-        assert front.is_drawn
         assert "spine1" in look.text
         assert look.app.navigation.fabric.find_shape(faulty().fabric) is not None
 
@@ -58,9 +59,15 @@ async def test_the_opening_draws_its_fabric_before_it_goes_on() -> None:
         other = threading.Thread(target=latest.preview, args=(begin(healthy()), 0, 0))
         other.start()
         other.join(60)
-        drawn.append(app.session.front.is_drawn)
-        latest.preview(begin(faulty()), 0, 3)
-        drawn.append(app.session.front.is_drawn)
+        began = begin(faulty())
+
+        def is_drawn() -> bool:
+            shown = app.navigation.fabric.map.view
+            return shown is not None and shown.fabric is began.fabric
+
+        drawn.append(is_drawn())
+        latest.preview(began, 0, 3)
+        drawn.append(is_drawn())
         return player
 
     app = ConsoleApp(make, PLAIN, now=lambda: 1_700_000_100.0, analyse=lambda _: (), latest=latest)
@@ -76,7 +83,6 @@ async def test_a_session_that_is_not_in_front_is_not_waited_for(monkeypatch: pyt
         behind.latest.preview(begin(faulty()), 0, 3)
         monkeypatch.setattr(session_following, "wait_drawn", lambda _: pytest.fail("waited"))
         await draw_first(look, behind)
-        assert behind.is_drawn
         assert "spine1" not in look.text
 
 
@@ -96,7 +102,6 @@ async def test_a_screen_that_is_never_drawn_holds_the_opening_up_for_a_while_onl
         await draw_first(look, front)
         async with asyncio.timeout(60):
             await waiting.wait()
-        assert not front.is_drawn
 
 
 async def test_a_screen_that_is_left_meanwhile_lets_the_opening_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,4 +113,38 @@ async def test_a_screen_that_is_left_meanwhile_lets_the_opening_go_on(monkeypatc
         monkeypatch.setattr(session_following, "wait_drawn", wait_drawn)
         front = look.app.session.front
         await draw_first(look, front)
-        assert front.is_drawn
+
+
+async def test_the_first_results_are_drawn_without_a_tick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console_app, "TICK", 3600.0)
+    async with opening() as (look, over):
+        over.set()
+        await look.until(lambda: "spine1" in look.text)
+
+
+async def test_a_description_is_analysed_when_the_results_are_there() -> None:
+    asked: list[Fabric] = []
+
+    def analyse(fabric: Fabric) -> tuple[()]:
+        asked.append(fabric)
+        return ()
+
+    async with opening(analyse) as (look, over):
+        look.app.session.front.latest.preview(begin(faulty()), 0, 3)
+        for _ in range(3):
+            look.app.tick()
+            await look.pilot.pause()
+        assert not asked
+        over.set()
+        await look.until(lambda: bool(asked))
+        assert look.app.session.latest.has_begun
+
+
+async def test_before_a_session_is_open_no_key_acts_on_it() -> None:
+    async with opening() as (look, over):
+        await look.settle()
+        assert "? help" in look.lines[-1]
+        assert not any(words in look.lines[-1] for words in ("stop", "plan a run", "remark"))
+        over.set()
+        await look.until(lambda: "plan a run" in look.lines[-1])
+        assert "stop" not in look.lines[-1]

@@ -103,6 +103,7 @@ class Page(Screen[None]):
         self.crumb = Crumb()
         self.crumb.show((OPENING,))
         self.keys = Footer(self.KEYS)
+        self.keys.hide(find_refused(follows=False, looks_only=True) | {"stop"})  # until somebody knows what may be done
         self.commands: dict[str, TypedCommand] = {}
         self.wish_plot: Callable[[], PlotWish] = PlotWish
         self.parts: Sequence[Widget] = ()

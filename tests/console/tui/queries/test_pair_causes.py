@@ -2,8 +2,16 @@
 
 from dataclasses import replace
 
-from benchconsole.console.tui.queries.pair_causes import find_cause, find_pair_causes
-from benchconsole.console.tui.queries.pair_matrix import WELL, list_pair_rows, make_pair_matrix
+from benchconsole.console.tui.queries.pair_causes import (
+    WELL,
+    PairCauses,
+    describe_pair_causes,
+    find_cause,
+    find_pair_causes,
+    name_causes,
+)
+from benchconsole.console.tui.queries.pair_matrix import list_pair_rows, make_pair_matrix
+from benchconsole.console.tui.queries.result_areas import list_pairs
 from benchconsole.console.view.reducer import advance_all
 from benchconsole.console.view.run_view import RunView, State
 from tests.console.tui.looking import faulty, healthy
@@ -41,6 +49,31 @@ def test_a_pattern_is_called_by_its_name() -> None:
     named = replace(seen.findings[place], because=("3 results are low", f"pattern {PATTERN}"))
     changed = replace(seen, findings=(*seen.findings[:place], named, *seen.findings[place + 1 :]))
     assert find_pair_causes(changed, list_pair_rows(changed)).causes[0].words == PATTERN
+
+
+def test_each_low_pair_names_its_first_cause_and_the_others_none() -> None:
+    seen = view()
+    rows = list_pair_rows(seen)
+    named = name_causes(seen, rows)
+    for row in rows:
+        places = [place for place, each in enumerate(seen.findings) if row.test in each.tests]
+        expected = f"{seen.findings[places[0]].where}: {seen.findings[places[0]].what}" if places else None
+        assert named.get(row.test) == (None if row.state in WELL else expected)
+    assert named
+    for pair in list_pairs(seen).rows:
+        assert pair.record["cause"] == pair.words("cause") == named.get(str(pair.record["test"]), "")
+
+
+def test_the_causes_in_a_sentence_count_every_low_pair() -> None:
+    seen = view()
+    rows = list_pair_rows(seen)
+    found = find_pair_causes(seen, rows)
+    told = [f"{each.where}, {each.pairs} pair{'s' * (each.pairs > 1)}" for each in found.causes]
+    assert not found.unexplained
+    assert describe_pair_causes(found) == f"causes: {'; '.join(told)}" == list_pairs(seen).note
+    assert describe_pair_causes(PairCauses(found.causes[:1], 3)) == f"causes: {told[0]}; no known cause, 3 pairs"
+    assert describe_pair_causes(PairCauses((), 1)) == "causes: no known cause, 1 pair"
+    assert describe_pair_causes(PairCauses()) == ""
 
 
 def test_the_finding_of_a_cell_is_that_of_its_low_pairs() -> None:

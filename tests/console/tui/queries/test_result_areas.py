@@ -76,7 +76,7 @@ def test_of_too_many_rows_those_that_pass_are_counted_and_the_others_stand_as_th
     assert make(view, len(every.rows)) == every
     fewer = make(view, len(every.rows) - 1)
     assert fewer.rows == tuple(row for row in every.rows if row.words("state") != "pass")
-    assert fewer.note == f"{len(passing):,} that pass are not listed"
+    assert fewer.note == "; ".join(filter(None, (f"{len(passing):,} that pass are not listed", every.note)))
 
 
 def test_a_pass_of_a_test_that_failed_is_no_pass_and_one_that_was_repeated_is_not_counted() -> None:
