@@ -61,7 +61,6 @@ class KeptFabric:
         from benchconsole.console.text.atomic_write import FileError, write_whole
 
         packed = zlib.compress(pack_fabric(self._unkept), _FAST)
-        self._unkept = None
         folder = self._file.parent
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ The bytes are MessagePack. Nodes, switches, links and places are kept by column,
 object again, as in a fabric that was read from its file.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -94,11 +94,10 @@ def _pack_columns(columns: Iterable[Sequence[object]]) -> Raw:
 
 def _pack_column(column: Sequence[object]) -> tuple[list[object], bytes]:
     """The different values of a column and the number of one for each place; all values, where these are many."""
-    # One value may stand for another of its type that is equal; hardware has no hash, and one stands for itself.
+    keys: Sequence[object] = column
     try:
-        keys: Sequence[Hashable] = list(zip(map(type, column), column, strict=True))
         different = dict(zip(keys, column, strict=True))
-    except TypeError:
+    except TypeError:  # hardware has no hash: one of its objects stands for itself
         keys = list(map(id, column))
         different = dict(zip(keys, column, strict=True))
     if len(different) > _MOST_DIFFERENT:

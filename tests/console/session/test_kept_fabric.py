@@ -134,7 +134,7 @@ def test_those_that_were_not_read_for_longest_go(tmp_path: Path, read_texts: lis
     open_again()  # read, and so among the newest
     for number in range(MOST_KEPT):
         if number == 1:
-            os.utime(next(each for each in first.parent.iterdir() if each != first), ns=(0, 0))
+            os.utime(next(each for each in first.parent.iterdir() if each != first), ns=(1, 1))
         open_again(TEXT + f"# {number}\n")
     kept = list(first.parent.iterdir())
     assert (len(kept), first in kept) == (MOST_KEPT, True)

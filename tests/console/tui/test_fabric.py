@@ -7,6 +7,7 @@ import pytest
 from benchconsole.console.tui.fabric_map.map_cells import CellContent, MapMark
 from benchconsole.console.tui.fabric_map.shape import read_shape
 from benchconsole.console.tui.rows.terminal import Terminal
+from benchconsole.console.tui.rows.text_rows import Row
 from benchconsole.console.tui.rows.themes import THEMES
 from benchconsole.console.tui.screens.base.page import OPENING
 from benchconsole.console.tui.screens.findings import FindingsScreen
@@ -30,6 +31,22 @@ async def test_the_headline_names_the_first_finding_with_both_numbers() -> None:
         assert finding.where in look.lines[3]
         assert "118.8 of 158.4 Gb/s" in look.lines[3]
         assert "fault 1 of 6" in look.lines[3]
+
+
+async def test_a_map_is_not_drawn_for_a_size_that_it_is_about_to_lose(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[tuple[int, int]] = []
+    draw = FabricMap.draw
+
+    def note(drawn_map: FabricMap, width: int, height: int) -> list[Row]:
+        if drawn_map.view is not None:
+            drawn.append((width, height))
+        return draw(drawn_map, width, height)
+
+    monkeypatch.setattr(FabricMap, "draw", note)
+    async with looking(faulty(), size=(120, 40)) as look:
+        size = look.app.navigation.fabric.map.size
+        assert drawn
+        assert set(drawn) == {(size.width, size.height)}
 
 
 async def test_a_lost_member_is_one_red_slot_and_hollow_nodes() -> None:

@@ -19,9 +19,11 @@ from tests.console.tui.playing import Player
 
 
 @asynccontextmanager
-async def opening(analyse: Analyse = lambda _: ()) -> AsyncIterator[tuple[Look, threading.Event]]:
-    """A console whose session is being opened until the event is set; nothing of it is known."""
-    player, over = Player(faulty()), threading.Event()
+async def opening(
+    analyse: Analyse = lambda _: (), until: int | None = None
+) -> AsyncIterator[tuple[Look, threading.Event]]:
+    """A console whose session is being opened until the event is set, and tells so many events then; nothing is known."""
+    player, over = Player(faulty(), until=until), threading.Event()
 
     def make() -> Player:
         assert over.wait(60)
@@ -117,9 +119,11 @@ async def test_a_screen_that_is_left_meanwhile_lets_the_opening_go_on(monkeypatc
 
 async def test_the_first_results_are_drawn_without_a_tick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console_app, "TICK", 3600.0)
-    async with opening() as (look, over):
+    async with opening(until=1) as (look, over):
         over.set()
-        await look.until(lambda: "spine1" in look.text)
+        async with asyncio.timeout(60):
+            while "spine1" not in look.text:
+                await look.pilot.pause(0.01)
 
 
 async def test_a_description_is_analysed_when_the_results_are_there() -> None:

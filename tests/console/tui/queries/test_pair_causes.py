@@ -64,6 +64,14 @@ def test_each_low_pair_names_its_first_cause_and_the_others_none() -> None:
         assert pair.record["cause"] == pair.words("cause") == named.get(str(pair.record["test"]), "")
 
 
+def test_of_two_causes_the_worse_one_is_named() -> None:
+    seen = view()
+    first = seen.findings[find_pair_causes(seen, list_pair_rows(seen)).causes[0].place]
+    twice = replace(seen, findings=(first, replace(first, where="elsewhere")))
+    named = name_causes(twice, list_pair_rows(twice))
+    assert set(named.values()) == {f"{first.where}: {first.what}"}
+
+
 def test_the_causes_in_a_sentence_count_every_low_pair() -> None:
     seen = view()
     rows = list_pair_rows(seen)
