@@ -411,7 +411,7 @@ def _print_size(
 ) -> None:
     """One size as rows. Beside the first frame stands the bare app; "of ours" is their CPU over ours."""
     print(f"\n{nodes:,} nodes, load {os.getloadavg()[0]:.1f}")
-    print(f"{'':30}{'CPU ms':>9}{'goal':>6}{'':>7}{'wall ms':>9}{'bytes':>10}", end="")
+    print(f"{'':30}{'CPU ms':>9}{'goal':>8}{'':>7}{'wall ms':>9}{'bytes':>10}", end="")
     print(f"{'DataTable':>11}{'of ours':>8}{'bytes':>9}{'one Static':>12}{'of ours':>8}{'bytes':>9}")
     for name, cost in own.items():
         goal, most = GOALS.get(name, (0.0, 0))
@@ -419,14 +419,14 @@ def _print_size(
         found = cost.wall if name == RESULTS else cost.cpu
         missed = "missed" if goal and (found > goal or (most and cost.size > most)) else ""
         wall = f"{cost.wall:9.0f}" if cost.wall else " " * 9
-        print(f"{name:30}{cost.cpu:9.1f}{goal or '':>6}{missed:>7}{wall}{cost.size:10,}", end="")
+        print(f"{name:30}{cost.cpu:9.1f}{goal or '':>8}{missed:>7}{wall}{cost.size:10,}", end="")
         for other, width in zip(others.get(name, ()), (11, 12), strict=False):
             if other is not None:
                 print(f"{other.cpu:{width}.1f}{other.cpu / cost.cpu:7.1f}x{other.size:9,}", end="")
         print("   (bare Textual)" if name == FIRST else "")
     for name, resident in zip(("resident MB", "resident MB, all pages"), memory, strict=True):
         missed = "missed" if resident > 200 and nodes <= 10_000 else ""
-        print(f"{name:30}{resident:9.0f}{200:6}{missed:>7}", flush=True)
+        print(f"{name:30}{resident:9.0f}{200:8}{missed:>7}", flush=True)
 
 
 if __name__ == "__main__":

@@ -14,19 +14,16 @@ from benchconsole.console.session.criteria_changes import list_changes
 from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.session import Session
 from benchconsole.console.session.stored_fabric import read_settings
-from benchconsole.console.session.stored_judgement import judge_stored
 from benchconsole.console.session.stored_verdict import keep_verdict
 from benchconsole.console.text.atomic_write import replace_content, write_whole
 from benchconsole.console.text.typed_path import read_typed_path
 from benchconsole.console.view.events import Event, SessionOpened, make_noticed
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.model.errors import PlanError
-from benchconsole.probes.planning.vocabulary import make_vocabulary
 from benchconsole.store.errors import StoreError
 from benchconsole.store.reading.criteria_reading import read_criteria
 from benchconsole.store.session_summary import SessionState
 from benchconsole.topology.description.document import MAX_BYTES, read_text, source_text
-from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.errors import TopologyError
 from benchconsole.topology.model.fabric import Criterion, Fabric
 from benchconsole.topology.units import Unit
@@ -125,6 +122,8 @@ class CriterionEditor:
             )
             self._show(session, fresh, (await anext(fresh.events()),))
             return f"written: {proposal.path}; a run is judged with it"
+        from benchconsole.console.session.stored_judgement import judge_stored  # judging: not to fill in a form
+
         new = judge_stored(session.store.session(session.id), session.probes, proposal.fabric, who=self._operator)
         _write_file(proposal)
         await new.keep()
@@ -313,6 +312,10 @@ def _find_written(session: Session, text: str, path: Path, criterion: Criterion)
 
 def _read_fabric(session: Session, text: str, path: Path) -> Fabric:
     """The fabric that a text describes, with every check that a file gets."""
+    # Not to fill in a form: these import planning, and what checks a file.
+    from benchconsole.probes.planning.vocabulary import make_vocabulary
+    from benchconsole.topology.description.resolve import load_text
+
     settings = read_settings(session.choice.options)
     try:
         return load_text(text, path.absolute(), lambda: make_vocabulary(session.probes), settings)

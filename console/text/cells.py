@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from benchconsole.topology.units import counted as count
 
@@ -31,6 +32,11 @@ def measure_width(text: str) -> int:
 
     The sum over its characters: a text that is cut or joined anywhere takes as much as its parts.
     """
+    return len(text) if text.isascii() and text.isprintable() else _measure_signs(text)
+
+
+@lru_cache(maxsize=4096)  # a screen draws few signs, and each of them very often
+def _measure_signs(text: str) -> int:
     if _NARROW.fullmatch(text):
         return len(text)
     # Imported on use: most texts are narrow, and start-up pays for every import.

@@ -6,7 +6,6 @@ from functools import cache, lru_cache
 
 from benchconsole.console.text.sanitize import shorten_text
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.selection import NAME, fold
 
 NAMES_SHOWN = 40
 """Names that no set can hold which are listed before the rest is counted."""
@@ -27,6 +26,8 @@ def group_alike(reasons: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]
 
 @lru_cache(maxsize=65_536)
 def _is_sound(name: str) -> bool:
+    from benchconsole.topology.selection import NAME  # here: it imports ClusterShell, before the first frame
+
     return NAME.fullmatch(name) is not None
 
 
@@ -37,6 +38,8 @@ def fold_names(names: Iterable[str]) -> str:
 
 @cache
 def _fold(known: tuple[str, ...]) -> str:
+    from benchconsole.topology.selection import fold  # as above
+
     # ClusterShell would read brackets, commas and @ in a name as syntax.
     sound = [name for name in known if _is_sound(name)]
     odd = [shorten_text(name, 80) for name in known if not _is_sound(name)] if len(sound) < len(known) else []

@@ -334,7 +334,8 @@ def unjudged_metrics(view: RunView) -> tuple[str, ...]:
     return tuple(sorted(measured - judged))
 
 
-def tally(view: RunView) -> dict[State, int]:
+@share_result
+def tally(view: RunView) -> Mapping[State, int]:
     """Nodes by state, worst first; only states that occur. A running node counts as it last stood."""
     found = dict.fromkeys(State, 0)
     for node in view.nodes.values():

@@ -6,12 +6,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from benchconsole.console.view.events import Event
-from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.measuring import Round
 from benchconsole.topology.model.fabric import Flow, LinkId
 
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
+    from benchconsole.probes.blank_devices import Confirmation
 
 NO_PROBES: "Mapping[str, Probe]" = MappingProxyType({})
 """The probes of a session that is not open yet."""
@@ -45,7 +45,7 @@ class Proposal:
 
     rounds: tuple[Round, ...]
     notes: PlanNotes = field(default_factory=PlanNotes)
-    unconfirmed: tuple[Confirmation, ...] = ()
+    unconfirmed: "tuple[Confirmation, ...]" = ()
     ends: str = ""
     chosen: tuple[str, ...] = ()
     command: str = ""

@@ -110,11 +110,12 @@ def run_fresh(code: str, **values: object) -> tuple[int, str]:
 
 def test_the_first_frame_is_painted_before_anything_slow_is_imported() -> None:
     """The application knows nothing of SSH, sessions, the store or arrays of numbers until it asks for its conductor;
-    pages that nobody has opened, and reports, are not there either.
+    pages that nobody has opened, rare sheets and reports are not there either.
     """
     more = """
-slow |= {"apsw", "sqlite3", "yaml", "pydantic", "benchconsole.console.reports"}
-slow |= {f"benchconsole.console.tui.screens.{name}" for name in ("area", "criterion", "findings", "node", "nodes", "plot", "run")}
+slow |= {"apsw", "sqlite3", "yaml", "pydantic", "pluggy", "ClusterShell", "benchconsole.console.reports"}
+pages = ("area", "criterion", "disk", "findings", "node", "nodes", "password", "plan", "plot", "run")
+slow |= {f"benchconsole.console.tui.screens.{name}" for name in pages}
 import benchconsole.console.tui.app.console_app
 check()
 """
@@ -150,6 +151,9 @@ assert view.nodes["n1"].verdicts
 slow = {"numpy", "benchconsole.probes.judging.judge", "benchconsole.probes.judging.findings",
         "benchconsole.probes.planning.plan_rounds", "benchconsole.probes.running.runner",
         "benchconsole.topology.capacity.expect", "benchconsole.topology.routing.routes"}
+if FORM:
+    from benchconsole.console.session.criterion_editor import make_form
+    assert make_form(session, None).criterion is None
 slow |= MORE
 bad = slow & set(sys.modules)
 sys.exit(f"loaded {sorted(bad)}" if bad else 0)
@@ -159,14 +163,16 @@ PROBES = {"benchconsole.probes.tools", "benchconsole.probes.tools.iperf3.probe"}
 
 
 def test_a_judged_session_is_looked_at_without_judging_planning_and_running(tmp_path: Path) -> None:
-    """Nor are its probes loaded; its text is read when it is opened first."""
+    """Nor are its probes loaded; its text is read when it is opened first. So is the form of a criterion."""
     site = Site(tmp_path, [WEAK.replace("40 GB/s", "60 GB/s")])
     site.ingest("stream", stream(50.0), "--node", "n1")
     site.call("judge", "last")
     (tmp_path / "cache/benchconsole/fabrics").rename(tmp_path / "kept")
     database = str(tmp_path / "s.db")
-    code, complaint = run_fresh(LOOKED_AT, DATABASE=database, MORE=PROBES | READS_A_TEXT)
+    named = {"DATABASE": database, "MORE": PROBES | READS_A_TEXT, "FORM": False}
+    code, complaint = run_fresh(LOOKED_AT, **named)
     assert code == 1
     assert "'pydantic'" in complaint
     assert "probes.tools" not in complaint
-    assert run_fresh(LOOKED_AT, DATABASE=database, MORE=PROBES | READS_A_TEXT) == (0, "")
+    assert run_fresh(LOOKED_AT, **named) == (0, "")
+    assert run_fresh(LOOKED_AT, **{**named, "MORE": {"pydantic"}, "FORM": True}) == (0, "")

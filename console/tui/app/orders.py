@@ -14,20 +14,19 @@ from benchconsole.console.tui.actions import name_keys
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.screens.choice import ChoiceSheet
-from benchconsole.console.tui.screens.disk import DiskSheet, seen
 from benchconsole.console.tui.screens.export import FORMATS, ExportSheet, ExportTarget, read_target
-from benchconsole.console.tui.screens.password import PasswordSheet
-from benchconsole.console.tui.screens.plan import Options, PlanSheet
 from benchconsole.console.tui.widgets.options import Option
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_control import Proposal, RunForm
-from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Round
 from benchconsole.topology.model.fabric import NodeId
 
 if TYPE_CHECKING:
     from benchconsole.console.session.controller import SessionController
+    from benchconsole.console.tui.screens.disk import DiskSheet
+    from benchconsole.console.tui.screens.plan import Options
+    from benchconsole.probes.blank_devices import Confirmation
 
 Work = Callable[[Coroutine[Any, Any, None]], Worker[None]]
 """Runs a coroutine beside the screen."""
@@ -92,16 +91,18 @@ class RunOrders(Orders):
         if self._session.running:
             self._navigation.say("A run is going in the session behind; esc goes back to it.", wrong=True)
             return
+        from benchconsole.console.tui.screens.plan import PlanSheet  # not before the first frame
+
         fixed = failed_only or bool(only) or bool(test)
         marked = None if fixed else self._navigation.marked
 
-        async def propose(name: str | None, typed: Sequence[str], options: Options) -> Proposal:
+        async def propose(name: str | None, typed: Sequence[str], options: "Options") -> Proposal:
             return await control.propose(
                 None if fixed else name, failed_only=failed_only, only=only, typed=typed,
                 nodes=marked if options is None else None, options=options, test=test,
             )  # fmt: skip
 
-        def make_form(name: str | None, options: Options) -> RunForm:
+        def make_form(name: str | None, options: "Options") -> RunForm:
             return control.planning.make_form(name, marked, options, is_suite=not fixed)
 
         suites = () if fixed else control.suites
@@ -123,7 +124,9 @@ class RunOrders(Orders):
         known = view is not None and subject in view.nodes
         return control.planning.complete_test(text, subject if known else None)
 
-    def make_disk_sheet(self, asked: Confirmation) -> DiskSheet:
+    def make_disk_sheet(self, asked: "Confirmation") -> "DiskSheet":
+        from benchconsole.console.tui.screens.disk import DiskSheet, seen  # not before the first frame
+
         return DiskSheet(asked, seen(self._session.latest.view, asked.node, asked.serial), self._session.badges)
 
     def _start(self, control: "SessionController", rounds: tuple[Round, ...] | None) -> None:
@@ -170,6 +173,8 @@ class RunOrders(Orders):
 
     async def ask_password(self, prompt: str) -> str | None:
         """Ask for a password in front of the screen; None where none is given."""
+        from benchconsole.console.tui.screens.password import PasswordSheet  # not before the first frame
+
         sheet = PasswordSheet(prompt, self._session.badges)
         answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
 

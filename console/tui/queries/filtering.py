@@ -117,6 +117,8 @@ class KeptOrder(Generic[Filtered]):
     def __init__(self) -> None:
         self._of: Sequence[Filtered] = ()
         self._sorts: tuple[Sort, ...] = ()
+        self._by_last: list[Filtered] = []
+        """The rows sorted by the last column alone: most orders end with the same one."""
         self._read = ReadRows[Filtered](())
         self.refused: tuple[Filter, FilterError] | None = None
         """The last filter, where it took too long: it is not tried again, and all rows are shown."""
@@ -133,9 +135,9 @@ class KeptOrder(Generic[Filtered]):
         The rows that a filter takes away would not change the order of the others.
         """
         if every is not self._of or tuple(sorts) != self._sorts:
-            rows = list(every)
-            for column, descending in reversed(sorts):
-                rows.sort(key=key_of(column), reverse=descending)
+            if every is not self._of or tuple(sorts[-1:]) != self._sorts[-1:]:
+                self._by_last = _sort_rows(every, sorts[-1:], key_of)
+            rows = _sort_rows(self._by_last, sorts[:-1], key_of)
             self._of, self._sorts, self._read = every, tuple(sorts), ReadRows(rows)
         if self.refused is not None and self.refused[0] is chosen:
             return list(self._read.rows)
@@ -145,6 +147,15 @@ class KeptOrder(Generic[Filtered]):
         except FilterError as error:
             self.refused = (chosen, error)
             return list(self._read.rows)
+
+
+def _sort_rows(
+    rows: Iterable[Filtered], sorts: Sequence[Sort], key_of: Callable[[str], Callable[[Filtered], Any]]
+) -> list[Filtered]:
+    found = list(rows)
+    for column, descending in reversed(sorts):
+        found.sort(key=key_of(column), reverse=descending)
+    return found
 
 
 _COMPARISON = re.compile(r"(?P<column>[\w.\-]+)\s*(?P<sign>!=|<=|>=|!~|=|<|>|~)\s*(?P<value>.*)")

@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterable, Mapping
 from benchconsole.console.tui.queries.node_columns import stage_names, under_of
 from benchconsole.console.tui.queries.node_row import ColumnSet, NodeColumn, NodeRow
 from benchconsole.console.view.blame import Blame
-from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.run_view import RunView, State
 from benchconsole.topology.natural_order import make_natural_key
+
+_RANKS = {state: (state.rank,) for state in State}
 
 
 class NodeRows:
@@ -41,7 +43,7 @@ class NodeRows:
     def find_sort_key(self, columns: Iterable[NodeColumn], key: str) -> Callable[[NodeRow], tuple[object, ...]]:
         """The key that sorts rows by the column with this key: what is worse first, or as the column orders them."""
         if key == "state":
-            return lambda row: (row.state.rank,)
+            return lambda row: _RANKS[row.view.state]
         if key == "node":
             return lambda row: self._natural[row.view.node.id]
         found = next((each for each in columns if each.key == key), None)

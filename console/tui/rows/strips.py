@@ -52,11 +52,14 @@ class Painter:
         made = []
         left = width
         for piece in row:
-            text = clip_text(piece.text, left)
+            text, tone = piece
+            size = measure_width(text)
+            if size > left:
+                text = clip_text(text, left)
+                size = measure_width(text)
             if not text:
                 continue
-            left -= measure_width(text)
-            tone = piece.tone
+            left -= size
             if ground is not Ground.BG and tone.ground is Ground.BG:
                 tone = tone._replace(ground=ground)
             made.append((to_ascii(text) if self.ascii else text, tone))

@@ -23,7 +23,7 @@ WORDS = st.lists(st.text("ab日é", min_size=1, max_size=12), min_size=1, max_si
 
 @pytest.mark.parametrize(
     ("text", "width"),
-    [("", 0), ("abc", 3), ("日本", 4), ("e\N{COMBINING ACUTE ACCENT}", 1), ("▮▯…✗", 4), ("8\N{NO-BREAK SPACE}s", 3)],
+    [("", 0), ("abc", 3), ("a\tb\x07", 2), ("\x7f", 0), ("日本", 4), ("e\N{COMBINING ACUTE ACCENT}", 1), ("▮▯…✗", 4), ("8\N{NO-BREAK SPACE}s", 3)],
 )  # fmt: skip
 def test_the_width_is_that_of_a_terminal(text: str, width: int) -> None:
     assert measure_width(text) == width

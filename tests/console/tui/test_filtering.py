@@ -1,5 +1,6 @@
 """The filter language: it means what it says, and says what it does not understand."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
@@ -36,6 +37,14 @@ class Row:
 def row(state: str = "pass", node: str = "n1", gbps: float | None = 9.9) -> Row:
     value = None if gbps is None else gbps * 1.25e8
     return Row({"state": state, "node": node, "under": "leaf1"}, {"throughput": value})
+
+
+Sorts = list[tuple[str, bool]]
+
+
+def sort_key(column: str) -> Callable[[Row], str | float]:
+    """The key of a column of these rows."""
+    return (lambda one: one.number(column) or 0.0) if column == "throughput" else (lambda one: one.words(column))
 
 
 def keeps(text: str, one: Row) -> bool:
@@ -132,6 +141,23 @@ def test_rows_that_were_read_once_give_what_each_gives_alone(rows: list[Row], ty
     for text in typed:
         kept = compile_filter(text, COLUMNS).select(read)
         assert [id(each) for each in kept] == [id(each) for each in rows if keeps(text, each)]
+
+
+_SORTS = st.lists(st.tuples(st.sampled_from(["state", "node", "throughput"]), st.booleans()), max_size=3)
+
+
+@given(st.lists(_ROWS, min_size=1, max_size=3), st.lists(st.tuples(st.integers(0, 2), _SORTS), max_size=6))
+def test_an_order_that_was_kept_is_the_order_made_anew(
+    several: list[list[Row]], asked: list[tuple[int, Sorts]]
+) -> None:
+    kept = KeptOrder[Row]()
+    for place, sorts in asked:
+        every = several[place % len(several)]
+        expected = list(every)
+        for column, descending in reversed(sorts):
+            expected.sort(key=sort_key(column), reverse=descending)
+        chosen = kept.select(Filter(""), every, sorts, sort_key)
+        assert [id(each) for each in chosen] == [id(each) for each in expected]
 
 
 def test_a_filter_that_takes_too_long_hides_nothing_and_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
