@@ -77,7 +77,7 @@ class MapPicture:
     """Everything that a line of the map is drawn from. ``loads`` are there while tests of a round tell numbers.
 
     ``heat`` is what a heat map shows, None until it is read; ``numbers`` are the worst of each node, where they are
-    drawn.
+    drawn. ``matched`` are the nodes that a filter keeps, None without one.
     """
 
     view: RunView
@@ -89,6 +89,11 @@ class MapPicture:
     loads: "LinkLoads | None" = None
     heat: "HeatValues | None" = None
     numbers: "WorstNumbers | None" = None
+    matched: frozenset[NodeId] | None = None
+
+    def leaves_out(self, node: NodeId) -> bool:
+        """Whether a filter leaves a node out."""
+        return self.matched is not None and node not in self.matched
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +144,14 @@ def node_spots(nodes: Sequence[NodeId], x: int, spacing: CellSpacing) -> tuple[M
 
 
 def cell(picture: MapPicture, nodes: Sequence[NodeId]) -> CellText:
-    """One cell: the worst of its nodes, as a state or as a value; until a heat map is read, as a state."""
+    """One cell: the worst of its nodes, as a state or as a value; until a heat map is read, as a state.
+
+    It is blank where a filter keeps none of them.
+    """
+    if picture.matched is not None:
+        nodes = [node for node in nodes if node in picture.matched]
+        if not nodes:
+            return _LEFT_OUT
     if picture.content is CellContent.HEAT and picture.heat is not None:
         return _heat_cell(picture.heat, nodes)
     seen = [picture.view.nodes.get(node) for node in nodes]
@@ -179,6 +191,7 @@ def _heat_cell(heat: "HeatValues", nodes: Sequence[NodeId]) -> CellText:
 
 
 _NO_VALUE = CellText("–", FAINT)
+_LEFT_OUT = CellText(" ", TEXT)
 
 
 @cache

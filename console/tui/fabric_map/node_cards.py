@@ -10,7 +10,7 @@ from benchconsole.console.tui.fabric_map.map_cells import CellContent, MapLine, 
 from benchconsole.console.tui.fabric_map.shape import VIRTUAL, ServerRow
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, set_ground, value_tone
-from benchconsole.console.tui.rows.themes import ACCENT, MUTED, STRONG, TEXT, Ground
+from benchconsole.console.tui.rows.themes import ACCENT, FAINT, MUTED, STRONG, TEXT, Ground
 from benchconsole.console.view.run_view import NodeView, State
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
@@ -122,6 +122,8 @@ def _draw_card(grid: CardGrid, spot: MapSpot, picture: MapPicture) -> Row:
     card = CellLine(grid.width).put("[" if is_here else " ", ACCENT).extend((cell(picture, spot.nodes),))
     card.put("]" if is_here else " ", ACCENT)
     state = State.SKIPPED if seen is None else view_queries.find_shown_state(seen, picture.busy)
+    if picture.leaves_out(node):
+        return card.put(clip_text(sanitize(node), grid.name), FAINT).row()
     card.put(clip_text(sanitize(node), grid.name), STRONG if is_here else TEXT, grid.name).put("  ")
     made = card.extend(_draw_value(node, seen, state, picture, card.room - 1)).row()
     return set_ground(made, Ground.SEL) if is_here else made

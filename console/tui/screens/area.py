@@ -14,7 +14,7 @@ from benchconsole.console.tui.queries.area import Row as AreaRow
 from benchconsole.console.tui.queries.areas import AREAS, OF_PROBES
 from benchconsole.console.tui.queries.result_areas import list_pairs, list_results
 from benchconsole.console.tui.screens.base.area_page import AreaPage
-from benchconsole.console.tui.screens.base.page import OpenPage, PlotWish
+from benchconsole.console.tui.screens.base.page import OpenPage, Page, PlotWish
 from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS
 from benchconsole.console.tui.screens.pair_map import PairMapScreen
 from benchconsole.console.tui.screens.raw import RawScreen
@@ -63,11 +63,12 @@ class AreaScreen(AreaPage):
 
     def __init__(
         self, name: str, *, tab: str = "Run", text: str = "",
-        find_probes: "Callable[[], Mapping[str, Probe]]" = lambda: NO_PROBES,
+        find_probes: "Callable[[], Mapping[str, Probe]]" = lambda: NO_PROBES, begins: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(tab=tab, subject=f"area {name} {text}")
         self.name_of_area = self.filter_area = name
         self._text = text
+        self._begins = begins
         self._find_probes = find_probes
         self._known: tuple[object, ...] = ()
         self._is_making = False
@@ -79,6 +80,8 @@ class AreaScreen(AreaPage):
             self.table.sorts = [("state", False)]
 
     def on_mount(self) -> None:
+        if self._begins:
+            self.set_focus(self.prompt)  # first: else the list would take what is typed
         super().on_mount()
         if self._text:
             self.prompt.fill(self._text)
@@ -164,6 +167,11 @@ class AreaScreen(AreaPage):
             self.post_message(PlanRun(only=tests))
         else:
             self.say("Nothing was run for this row.")
+
+
+def begin_filter(page: Page, name: str, text: str = "") -> None:
+    """Open an area over ``page`` with a filter that begins with ``text``, and have the rest typed."""
+    page.post_message(OpenPage(AreaScreen(name, tab=page.tab, text=text, begins=True)))
 
 
 def _make_area(name: str, view: RunView, probes: "Mapping[str, Probe]") -> Area:

@@ -17,6 +17,7 @@ from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
 from benchconsole.console.tui.messages import Copy, OpenFinding, OpenNode, OpenStatic, PlanRun, Remarked
 from benchconsole.console.tui.queries import static_findings, view_queries
 from benchconsole.console.tui.rows import severity
+from benchconsole.console.tui.screens.base.map_filter import MapFilter
 from benchconsole.console.tui.screens.base.map_heat import FindMetrics, HeatPage, MapHeat, find_no_metrics
 from benchconsole.console.tui.screens.base.page import LOW, OPENING, count_frame_rows
 from benchconsole.console.tui.widgets.crumb import tallies
@@ -50,11 +51,11 @@ class FabricScreen(HeatPage):
     TAB = "Fabric"
     VALID = (
         *MOVES, "left", "right", "next_fault", "previous_fault", "values", "heat", "zoom", "more_detail", "less_detail",
-        "finding", "repeat", "copy", "remark",
+        "finding", "filter", "repeat", "copy", "remark",
     )  # fmt: skip
     KEYS = (
-        "enter", "stop", "next_fault", "zoom", "values", "heat", "command", "help", "freeze", ("plan", "plan a run"),
-        "export", "remark",
+        "enter", "stop", "next_fault", "zoom", "values", "heat", "filter", "command", "help", "freeze",
+        ("plan", "plan a run"), "export", "remark",
     )  # fmt: skip
     SILENT = "Choose a node, a switch or a link: a remark is about one of them."
 
@@ -71,12 +72,12 @@ class FabricScreen(HeatPage):
         self.find_remarked = partial(_find_remarked, self)
         self.fault = 0
         self.walked = False
-        self._hears_tests = True
+        self.hears_tests = True
         self._shape: tuple[Fabric, FabricShape] | None = None
         self.reading: tuple[Fabric, Worker[None]] | None = None
         self._judged: tuple[object, ...] = ()
         self._sized = Size(0, 0)
-        self._height = MapHeight()
+        self.heights = MapHeight()
         self._find_metrics = find_metrics
 
         def paint_anew() -> None:
@@ -86,9 +87,10 @@ class FabricScreen(HeatPage):
 
         self._paint_anew = paint_anew
         self.heat = MapHeat(self, find_metrics, paint_anew)
+        self.matching = MapFilter(self, paint_anew)
         self.parts = (
-            self.headline, self.map, self.load_line, self.heat.line, self.remarks, self.also, self.described,
-            self.legend,
+            self.headline, self.matching.line, self.map, self.load_line, self.heat.line, self.remarks, self.also,
+            self.described, self.legend,
         )  # fmt: skip
 
     def on_mount(self) -> None:
@@ -97,8 +99,8 @@ class FabricScreen(HeatPage):
 
     def show(self, view: RunView, badges: Badges) -> None:
         hears_tests = not badges.read_only  # what another console drives, or is played again, tells no intervals
-        if hears_tests is not self._hears_tests:
-            self._hears_tests, self._sized, self.run_view = hears_tests, Size(0, 0), None
+        if hears_tests is not self.hears_tests:
+            self.hears_tests, self._sized, self.run_view = hears_tests, Size(0, 0), None
         super().show(view, badges)
 
     def paint(self, view: RunView) -> None:
@@ -116,10 +118,11 @@ class FabricScreen(HeatPage):
             self.faults = view_queries.list_faults(view)
             self.fault = min(self.fault, max(len(self.faults) - 1, 0))
             self.crumb.show(site, *tallies(view, tally(view)))
-            self._share_height(view, shape)
+            _share_height(self, view, shape)
         else:
-            self._say_headline(view)
+            self.say_headline(view)
         was_live = self.map.loads is not None
+        self.matching.follow(view)
         self.map.show(view, shape, is_laid_out=[each.styles.height for each in self.parts] == heights)
         self.load_line.show(view, self.map.loads, self.map.find_spot(self.map.mark))
         self.heat.follow(view)
@@ -156,31 +159,7 @@ class FabricScreen(HeatPage):
         else:
             self.say(f"{element} has no place on the map.")
 
-    def _share_height(self, view: RunView, shape: FabricShape) -> None:
-        """The map first; other faults and the legend from what is left; at least the worst where it is tight."""
-        line = count_load_rows(view, self.size.width) if self._hears_tests else 0
-        gap = int(line and self.size.height >= _HIGH)
-        self.load_line.styles.height, self.load_line.styles.margin = line, (gap, 0, 0, 0)
-        remarks = int(_has_element_remarks(view))
-        self.remarks.styles.height = remarks
-        heat = HEAT_ROWS if self.heat.is_shown else 0
-        apart = int(bool(heat) and self.size.height >= _HIGH)
-        self.heat.line.styles.height, self.heat.line.styles.margin = heat, (apart, 0, 0, 0)
-        room = self.size.height - count_frame_rows(self) - line - gap - remarks - heat - apart
-        others = len(self.faults) - (not _is_quiet(self))
-        spare = room - min(count_map_lines(view.fabric, shape, self.size.width), room)
-        if len(shape.racks) > MOST_ROWS:
-            spare = max(0, min(room - 36, 8))
-        wanted = min(others, 6) + 1 if others else 0
-        also = min(wanted, spare) if spare >= 3 else 0
-        legend = 2 if spare - also >= 3 else 0
-        self.legend.styles.height = legend
-        self._say_headline(view)
-        self.described.show(view.static or ())
-        count_lines = partial(self._height.count, view.fabric, shape, self.size.width)
-        _fill_room(self, also, room - also - legend, count_lines, is_small=len(shape.racks) <= MOST_ROWS)
-
-    def _say_headline(self, view: RunView) -> None:
+    def say_headline(self, view: RunView) -> None:
         """The worst, or the fault that was walked to; the others stand under the map."""
         chosen = None if _is_quiet(self) else self.fault
         self.also.show([(place, each) for place, each in enumerate(self.faults) if place != chosen])
@@ -214,7 +193,7 @@ class FabricScreen(HeatPage):
         if self.walked:
             self.fault = (self.fault + step) % len(self.faults)
         self.walked = True
-        self._say_headline(self.run_view)
+        self.say_headline(self.run_view)
         place = view_queries.find_place(self.run_view, self.faults[self.fault])
         mark = next(
             (mark for mark in find_marks(self.run_view.fabric, place) if self.map.find_spot(mark) is not None), None
@@ -318,6 +297,31 @@ def find_explanation(
         return OpenFinding(index)
     static = static_findings.find_static_finding(view, [*links, *spot.switches])
     return None if static is None else OpenStatic(static.where)
+
+
+def _share_height(page: FabricScreen, view: RunView, shape: FabricShape) -> None:
+    """The map first; other faults and the legend from what is left; at least the worst where it is tight."""
+    line = count_load_rows(view, page.size.width) if page.hears_tests else 0
+    gap = int(line and page.size.height >= _HIGH)
+    page.load_line.styles.height, page.load_line.styles.margin = line, (gap, 0, 0, 0)
+    remarks = int(_has_element_remarks(view))
+    page.remarks.styles.height = remarks
+    heat = HEAT_ROWS if page.heat.is_shown else 0
+    apart = int(bool(heat) and page.size.height >= _HIGH)
+    page.heat.line.styles.height, page.heat.line.styles.margin = heat, (apart, 0, 0, 0)
+    room = page.size.height - count_frame_rows(page) - line - gap - remarks - heat - apart - page.matching.line.display
+    others = len(page.faults) - (not _is_quiet(page))
+    spare = room - min(count_map_lines(view.fabric, shape, page.size.width), room)
+    if len(shape.racks) > MOST_ROWS:
+        spare = max(0, min(room - 36, 8))
+    wanted = min(others, 6) + 1 if others else 0
+    also = min(wanted, spare) if spare >= 3 else 0
+    legend = 2 if spare - also >= 3 else 0
+    page.legend.styles.height = legend
+    page.say_headline(view)
+    page.described.show(view.static or ())
+    count_lines = partial(page.heights.count, view.fabric, shape, page.size.width)
+    _fill_room(page, also, room - also - legend, count_lines, is_small=len(shape.racks) <= MOST_ROWS)
 
 
 def _fill_room(page: FabricScreen, also: int, room: int, count_lines: Callable[[int], int], *, is_small: bool) -> None:

@@ -42,7 +42,7 @@ class NodeScreen(Page):
     TAB = "Nodes"
     VALID = (
         *MOVES, "left", "right", "pane", "pane_back", "next_fault", "previous_fault", "in_fabric", "facts", "finding",
-        "repeat", "copy", "copy_all", "remark", "in_full",
+        "repeat", "copy", "copy_all", "remark", "in_full", "filter",
     )  # fmt: skip
     KEYS = (
         ("enter", "raw"), "pane", "back", "facts", "finding", ("in_fabric", "fabric"), "history", "remark", "repeat",
@@ -110,7 +110,7 @@ class NodeScreen(Page):
         elif chosen is not None and chosen.test in view.results:
             found = raw_output.read_output(view.results[chosen.test])
         self.raw.show(found)
-        self._share_height()
+        _share_height(self)
 
     def _show_path(self, view: RunView, chosen: NodeResult | None) -> None:
         result = view.results.get(chosen.test) if chosen else None
@@ -136,30 +136,6 @@ class NodeScreen(Page):
         """Ask for the way of a test, which takes as long as its round is large, and show it then."""
         self.paths[test.id] = await self.path_of(test)
         self._select()
-
-    def _share_height(self) -> None:
-        """Raw keeps three rows, results two; then the path, the inventory and all results get what they want."""
-        low = self.size.height < 20
-        words = 2 if self.said and not low else 1
-        self.headline.styles.height = words
-        room = self.size.height - (3 if low else 5) - words
-        gap = 0 if self.size.height < 24 else 1
-        remarks = min(len(self.remarks.said), 1 if low else _MOST_REMARKS)
-        self.remarks.styles.height = remarks
-        room -= remarks
-        results = min(self.results.count + 1, 3)
-        raw = min(4, max(room - results, 0))
-        room -= results + raw
-        inventory = min(self.inventory.wanted, room) if room > 2 else 0
-        room -= inventory
-        more = min(max(self.results.count + 1 - results, 0), max(room, 0))
-        results, room = results + more, room - more
-        path = min(self.path.wanted, room) if room > 2 else 0
-        room -= path
-        for widget, height in ((self.inventory, inventory), (self.results, results), (self.path, path)):
-            spare = gap if room >= gap and height else 0
-            room -= spare
-            widget.styles.height = height + spare
 
     @on(Listing.Moved)
     def _moved(self, event: Listing.Moved) -> None:
@@ -202,6 +178,12 @@ class NodeScreen(Page):
     def action_in_fabric(self) -> None:
         self.post_message(ShowInFabric(self.node))
 
+    def action_filter(self) -> None:
+        """List the results of the session, those of this node, and take what else they are filtered by."""
+        from benchconsole.console.tui.screens.area import begin_filter  # not to look at a node
+
+        begin_filter(self, "results", f"{sanitize(self.node)} ")
+
     def action_facts(self) -> None:
         self.post_message(OpenPage(FactsScreen(self.node, tab=self.tab)))
 
@@ -225,6 +207,31 @@ class NodeScreen(Page):
 
     def action_copy_all(self) -> None:
         self.post_message(Copy(_as_text(self.results.items), f"{self.results.count} results"))
+
+
+def _share_height(page: NodeScreen) -> None:
+    """Raw keeps three rows, results two; then the path, the inventory and all results get what they want."""
+    low = page.size.height < 20
+    words = 2 if page.said and not low else 1
+    page.headline.styles.height = words
+    room = page.size.height - (3 if low else 5) - words
+    gap = 0 if page.size.height < 24 else 1
+    remarks = min(len(page.remarks.said), 1 if low else _MOST_REMARKS)
+    page.remarks.styles.height = remarks
+    room -= remarks
+    results = min(page.results.count + 1, 3)
+    raw = min(4, max(room - results, 0))
+    room -= results + raw
+    inventory = min(page.inventory.wanted, room) if room > 2 else 0
+    room -= inventory
+    more = min(max(page.results.count + 1 - results, 0), max(room, 0))
+    results, room = results + more, room - more
+    path = min(page.path.wanted, room) if room > 2 else 0
+    room -= path
+    for widget, height in ((page.inventory, inventory), (page.results, results), (page.path, path)):
+        spare = gap if room >= gap and height else 0
+        room -= spare
+        widget.styles.height = height + spare
 
 
 def _as_text(some: Sequence[NodeResult]) -> str:

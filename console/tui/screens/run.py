@@ -53,7 +53,7 @@ class RunScreen(Page):
     """``R`` plans, ``S`` asks how to stop, ``tab`` goes to what is held back."""
 
     TAB = "Run"
-    VALID = (*MOVES, "pane", "pane_back", "repeat", "copy", "sweeps")
+    VALID = (*MOVES, "pane", "pane_back", "repeat", "copy", "sweeps", "filter")
     KEYS = ("plan", ("repeat", "repeat failed"), ("enter", "raw"), "freeze", "export", "command", "help")
     KEYS_RUNNING = ("stop", "freeze", ("enter", "open"), "findings", "command", "help")
 
@@ -207,6 +207,12 @@ class RunScreen(Page):
 
     def action_repeat(self) -> None:
         self.post_message(PlanRun(failed_only=True))
+
+    def action_filter(self) -> None:
+        """List all results, and take what they are filtered by."""
+        from benchconsole.console.tui.screens.area import begin_filter  # not to look at a run
+
+        begin_filter(self, "results")
 
     def action_sweeps(self) -> None:
         """The curves of what was swept, where anything is."""

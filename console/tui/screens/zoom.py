@@ -12,6 +12,7 @@ from benchconsole.console.tui.fabric_map.shape import FabricShape
 from benchconsole.console.tui.messages import OpenNode
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.queries.section_state import describe_section, tally_nodes
+from benchconsole.console.tui.screens.base.map_filter import MapFilter
 from benchconsole.console.tui.screens.base.map_heat import FindMetrics, HeatPage, MapHeat
 from benchconsole.console.tui.screens.base.page import OPENING, OpenPage, count_frame_rows
 from benchconsole.console.tui.screens.fabric import find_explanation, find_marks
@@ -41,9 +42,10 @@ class ZoomScreen(HeatPage):
 
     VALID = (
         *MOVES, "left", "right", "next_fault", "previous_fault", "values", "heat", "zoom", "more_detail", "less_detail",
+        "filter",
     )  # fmt: skip
     KEYS = (
-        ("enter", "open"), ("next_fault", "next fault"), ("zoom", "one level in"), "values", "heat",
+        ("enter", "open"), ("next_fault", "next fault"), ("zoom", "one level in"), "values", "heat", "filter",
         ("back", "one level out"), "command", "help",
     )  # fmt: skip
     DEFAULT_CSS = "ZoomScreen FindingDetail { height: 0; }"
@@ -78,8 +80,10 @@ class ZoomScreen(HeatPage):
 
         self._paint_anew = paint_anew
         self.heat = MapHeat(self, find_metrics, paint_anew)
+        self.matching = MapFilter(self, paint_anew)
         self.parts = (
-            self.headline, self.map, self.heat.line, self.node_line, self.also, self.numbers, self.detail, self.legend,
+            self.headline, self.matching.line, self.map, self.heat.line, self.node_line, self.also, self.numbers,
+            self.detail, self.legend,
         )  # fmt: skip
 
     def on_mount(self) -> None:
@@ -93,6 +97,7 @@ class ZoomScreen(HeatPage):
         _show_numbers(self, view)
         _share_height(self, view)
         _offer_keys(self)
+        self.matching.follow(view)
         self.map.show(view, self.section.shape)
         self.node_line.show(view, self.map.mark, find_numbers(self.map))
         self.heat.follow(view)
@@ -187,7 +192,7 @@ def _share_height(page: ZoomScreen, view: RunView) -> None:
     heat = HEAT_ROWS if page.heat.is_shown else 0
     line, legend = int(not heat), 2 if height >= _LEGEND_FROM else 0
     apart = int(height >= _HIGH)
-    room = max(height - count_frame_rows(page) - heat - line - apart - legend, 0)
+    room = max(height - count_frame_rows(page) - heat - line - apart - legend - page.matching.line.display, 0)
     wanted = room
     if height >= _HIGH:
         wanted = page.heights.count(view.fabric, page.section.shape, page.size.width, room)
@@ -223,4 +228,5 @@ def open_section(page: HeatPage, shape: FabricShape, find_metrics: FindMetrics, 
         opened = ZoomScreen(section, shape, find_metrics)
         opened.map.mark = mark
         opened.heat.go_on_from(page.heat)
+        opened.matching.go_on_from(page.matching)
         page.post_message(OpenPage(opened))

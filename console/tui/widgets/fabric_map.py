@@ -62,6 +62,8 @@ class FabricMap(CellWidget, can_focus=True):
         self.loads: LinkLoads | None = None
         self.heat: HeatValues | None = None
         self.numbers: WorstNumbers | None = None
+        self.matched: frozenset[NodeId] | None = None
+        """The nodes that a filter keeps; None without one."""
         self._latest = LatestLoads()
         self.fold = 0
         self.top = 0
@@ -96,7 +98,7 @@ class FabricMap(CellWidget, can_focus=True):
         busy = find_busy_nodes(self.view)
         numbers = find_numbers(self) if any(line.has_numbers for line in self._lines) else None
         picture = MapPicture(
-            self.view, self.mark, self.content, faint, self._shares, busy, self.loads, self.heat, numbers
+            self.view, self.mark, self.content, faint, self._shares, busy, self.loads, self.heat, numbers, self.matched
         )
         self._forget(picture)
         in_sight = range(self.top, min(self.top + height, len(self._lines)))
@@ -131,7 +133,7 @@ class FabricMap(CellWidget, can_focus=True):
     def _forget(self, picture: MapPicture) -> None:
         """Drop kept lines that would look another way now: all, or those of other loads, of nodes with other tests."""
         view = picture.view
-        shown = (view.nodes, view.links, view.findings, self._laid_out)
+        shown = (view.nodes, view.links, view.findings, self._laid_out, picture.matched)
         if not are_same(shown, self._kept_for):
             self._kept, self._kept_for = {}, shown
         for node in picture.busy ^ self._busy:
@@ -277,6 +279,7 @@ class FabricMap(CellWidget, can_focus=True):
             rack.name
             for rack in shape.racks
             if is_passed(view, rack) and marked.node not in rack.nodes and marked.switch not in rack.switches
+            and (self.matched is None or self.matched.isdisjoint(rack.nodes))
             and all(link.id != marked.link for link in (*rack.uplinks, *rack.peers))
         )  # fmt: skip
 

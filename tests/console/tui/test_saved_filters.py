@@ -87,6 +87,9 @@ def test_every_page_with_a_filter_keeps_them_for_an_area_of_its_own() -> None:
         if "filter" in page.VALID and not page.__subclasses__():
             areas[page.__name__] = page.filter_area
     assert areas.pop("CriteriaScreen") == ""  # by its name, as all of AreaScreen
+    listed_elsewhere = ("RunScreen", "NodeScreen", "PairMapScreen", "ChangeMapScreen")
+    assert {areas.pop(name) for name in listed_elsewhere} == {""}  # there / opens a list
+    assert areas.pop("FabricScreen") == areas.pop("ZoomScreen") == areas["NodesScreen"]  # they draw nodes
     assert set(areas.values()) <= set(AREAS)
     assert len(set(areas.values())) == len(areas)
 
@@ -178,7 +181,7 @@ async def test_what_cannot_be_kept_is_said(typed: str, said: str) -> None:
         assert said in look.lines[-1]
         await command_line(look, "save-filter")
         assert "save-filter takes a name" in look.lines[-1]
-        await look.press("escape", "1")
+        await look.press("escape", "3")
         await command_line(look, "save-filter x")
         assert "This page has no filter" in look.lines[-1]
         await look.press("2", "slash", *"leaf3", "enter")
@@ -229,6 +232,12 @@ async def test_they_are_listed_used_and_removed() -> None:
         await look.until(lambda: "@mem of facts is removed; it was memory" in look.lines[-1])
         assert page.table.count == 2
         assert kept().read() == {"nodes": {"rack3": "leaf3"}, "pairs": {"low": "share<50"}}
+        await look.press("g", "enter")
+        fabric = look.app.navigation.fabric
+        await look.until(lambda: fabric.matching.line.text == "@rack3")
+        assert len(fabric.map.matched or ()) == 16
+        await look.press("2")
+        await command_line(look, "filters")
         await look.press("g", "enter")
         await look.until(lambda: front(look).prompt.text == "@rack3")
         assert front(look).table.count == 16

@@ -11,7 +11,7 @@ from benchconsole.console.tui.widgets.status import Status
 class MatrixPage(Page):
     """``v`` goes back to the list that the matrix is of. ``nothing_to_walk`` is said where all cells are well."""
 
-    VALID: ClassVar[tuple[str, ...]] = (*MOVES, "left", "right", "next_fault", "previous_fault", "values")
+    VALID: ClassVar[tuple[str, ...]] = (*MOVES, "left", "right", "next_fault", "previous_fault", "values", "filter")
     DEFAULT_CSS = "MatrixPage MatrixMap { margin-top: 1; } MatrixPage.-low MatrixMap { margin-top: 0; }"
 
     def __init__(self, matrix_map: MatrixMap[Any], nothing_to_walk: str, *, tab: str, subject: str) -> None:
@@ -41,3 +41,8 @@ class MatrixPage(Page):
     def action_values(self) -> None:
         """Back to the list."""
         self.action_back()
+
+    def action_filter(self) -> None:
+        """Back to the list, to filter it."""
+        self.action_values()
+        self.app.call_later(self.app.run_action, "filter", self.app.screen)
