@@ -8,7 +8,7 @@ import pytest
 from benchconsole.console.session.saved_filters import SavedFilters
 from benchconsole.console.tui.fabric_map.map_cells import MapMark
 from benchconsole.console.tui.screens.area import AreaScreen
-from benchconsole.console.tui.screens.base.map_page import MapPage
+from benchconsole.console.tui.screens.base.map_heat import HeatPage
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.nodes import NodesScreen
 from benchconsole.console.tui.screens.pair_map import PairMapScreen
@@ -21,9 +21,9 @@ async def type_filter(look: Look, text: str) -> None:
     await look.press("slash", *text)
 
 
-def find_page(look: Look) -> MapPage:
+def find_page(look: Look) -> HeatPage:
     page = look.app.screen
-    assert isinstance(page, MapPage)
+    assert isinstance(page, HeatPage)
     return page
 
 

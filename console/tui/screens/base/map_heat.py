@@ -15,6 +15,7 @@ from benchconsole.console.view.same_objects import are_same
 if TYPE_CHECKING:
     from benchconsole.console.tui.queries.heat_choices import HeatChoice
     from benchconsole.console.tui.queries.heat_reading import HeatReader, Metrics
+    from benchconsole.console.tui.screens.base.map_filter import MapFilter
 
 FindMetrics = Callable[[], "Metrics"]
 """Tells what the probes at hand declare; called when somebody chooses a heat map."""
@@ -24,13 +25,28 @@ OFF = "off"
 
 
 class HeatPage(MapPage):
-    """A page whose map can be a heat map."""
+    """A page whose map shows results: it can be a heat map, and draws the nodes alone that match a filter.
 
+    Subclasses put the line of ``matching`` among their parts.
+    """
+
+    filter_area = "nodes"
     heat: "MapHeat"
+    matching: "MapFilter"
 
     def action_heat(self) -> None:
         """Ask which metric or fact the cells are to show."""
         self.heat.ask()
+
+    def action_filter(self) -> None:
+        self.matching.begin()
+
+    def action_back(self) -> None:
+        """Clear the filter first."""
+        if self.matching.line.display:
+            self.matching.leave()
+        else:
+            super().action_back()
 
 
 def find_no_metrics() -> "Metrics":
