@@ -83,6 +83,7 @@ Key = str | Callable[[Screen[Any]], bool]
 AREAS: dict[str, list[Key]] = {
     "fabric": ["n"],
     "heat": ["n", "colon", *"heat iperf3.throughput trunks", "enter", shows_heat],
+    "filter": ["slash", *"!state=pass", "enter"],
     "zoom": ["n", "Z"],
     "jump": ["J"],
     "nodes": ["2"],
