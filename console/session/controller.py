@@ -39,7 +39,7 @@ BATCH_SECONDS = 0.1
 """How long events are gathered before they are told together; half a tick of the screen."""
 
 SHOWN_SECONDS = 1.0
-"""How long what is stored may take to be drawn; then probes that nobody has asked for yet are loaded."""
+"""Seconds after the first events, which are drawn in them; then probes that nobody has asked for yet are loaded."""
 
 
 class SessionController:

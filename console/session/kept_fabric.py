@@ -22,7 +22,7 @@ MOST_KEPT = 32
 """Files that are kept; those that were not read for longest go."""
 
 MOST_BYTES = 64 * 2**20
-"""Of one file. A fabric of 100,000 nodes has two."""
+"""Of one file; that of a fabric of 100,000 nodes has 2 MB."""
 
 _FAST = 1
 """The level of zlib, which also finds bytes that were changed."""
@@ -40,7 +40,9 @@ class KeptFabric:
         self._text = text
         self._path = path
         self._parameters = parameters
-        named = json.dumps([find_program("topology"), path, sorted(parameters.items()), text])
+        # Paths of a text are resolved from its folder, and from the home of the user.
+        places = (path, str(Path(path).absolute()), str(Path("~").expanduser()))
+        named = json.dumps([find_program("topology"), places, sorted(parameters.items()), text])
         self._file = find_cache_path("fabrics") / hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
         self._unkept: Fabric | None = None
 
@@ -76,7 +78,7 @@ class KeptFabric:
             if not packed:
                 return None
             fabric = unpack_fabric(zlib.decompress(packed), self._text)
-        except (TopologyError, zlib.error, ValueError) as error:
+        except (TopologyError, zlib.error, ValueError, IndexError) as error:
             _log.warning("a kept fabric is not used: %s", error)
             return None
         with suppress(OSError):

@@ -66,7 +66,7 @@ def pack_fabric(fabric: Fabric) -> bytes:
 
 
 def unpack_fabric(packed: bytes, text: str) -> Fabric:
-    """The fabric of ``pack_fabric``, and the text of its file. ValueError for other bytes."""
+    """The fabric of ``pack_fabric``, and the text of its file. ValueError or IndexError for other bytes."""
     read = _DECODER.decode(packed)
     texts: dict[str, str] = {}
     nodes = map(Node, *_unpack_columns(_COLUMNS[Node], read.nodes, texts))

@@ -73,6 +73,24 @@ def test_another_text_path_or_parameter_is_another_fabric(read_texts: list[str],
     assert (fabric.text, fabric.file.rpartition("/")[2]) == (other.get("text", TEXT), other.get("path", "small.yaml"))
 
 
+@pytest.mark.parametrize("written", ["~/ssh_config", "ssh_config"])
+def test_paths_of_a_text_are_those_of_the_user_and_of_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_texts: list[str], written: str
+) -> None:
+    """Of the one that a path rests on, and of no other: the home where it begins with ``~``."""
+    for number, name in enumerate(("one", "two"), 1):
+        place = tmp_path / name
+        place.mkdir()
+        if written.startswith("~"):
+            monkeypatch.setenv("HOME", str(place))
+        else:
+            monkeypatch.chdir(place)
+        for _ in range(2):
+            fabric = open_again(f"{TEXT}ssh: {{config: {written}}}\n")
+            assert fabric.access.config == str(place / "ssh_config")
+        assert len(read_texts) == number
+
+
 def test_another_program_reads_the_text_itself(monkeypatch: pytest.MonkeyPatch, read_texts: list[str]) -> None:
     open_again()
     monkeypatch.setattr(kept_fabric, "find_program", lambda package: f"another {package}")

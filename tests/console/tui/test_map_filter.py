@@ -99,6 +99,17 @@ async def test_a_node_that_comes_to_match_is_drawn() -> None:
         assert "3 of 134 nodes shown" in look.text
 
 
+async def test_a_filter_that_is_typed_again_sees_the_results_that_came_meanwhile() -> None:
+    async with looking(faulty(), (120, 40), until=1) as look:
+        await type_filter(look, "state=fail")
+        assert find_page(look).map.matched == frozenset()
+        await look.press("escape")
+        look.player.feed(*look.player.waiting[1:])
+        await look.until(lambda: "fault 1 of 6" in look.text)
+        await type_filter(look, "state=fail")
+        assert find_page(look).map.matched == frozenset(map(NodeId, ("n050", "n093", "st3")))
+
+
 async def test_racks_that_pass_are_unfolded_where_a_node_of_them_matches() -> None:
     async with looking(faulty(), (60, 15)) as look:
         assert not any(line.startswith(" leaf5") for line in look.lines)

@@ -8,7 +8,7 @@ from textual import on
 from benchconsole.console.tui.actions import TypedCommand
 from benchconsole.console.tui.queries.filtering import EVERYTHING, FilterError, compile_filter
 from benchconsole.console.tui.rows.text_rows import CellText
-from benchconsole.console.tui.rows.themes import FAIL, KEY, MUTED
+from benchconsole.console.tui.rows.themes import KEY, MUTED
 from benchconsole.console.tui.screens.base.map_page import MapPage
 from benchconsole.console.tui.screens.base.saved_filter import complete_saved, find_saved
 from benchconsole.console.tui.widgets.line_input import LineInput
@@ -71,7 +71,7 @@ class MapFilter:
             return
         self.line.fill(text)
         self._show_line(is_shown=True)
-        self._apply()
+        self._apply(self._page.run_view)
 
     def leave(self) -> None:
         """Draw every node again."""
@@ -85,9 +85,7 @@ class MapFilter:
     def follow(self, view: RunView) -> None:
         """Match the nodes of a new view, where somebody filters."""
         if self.line.text.strip():
-            if self._table is not None:
-                self._table.show(view)
-            self._apply()
+            self._apply(view)
 
     def go_on_from(self, other: "MapFilter") -> None:
         """Filter as another page does."""
@@ -99,22 +97,21 @@ class MapFilter:
             self.line.display = is_shown
             self._changed()
 
-    def _apply(self) -> None:
+    def _apply(self, view: RunView | None) -> None:
         """Match the nodes; a word that is not understood is named, and the last valid filter stays in force."""
-        from benchconsole.console.tui.widgets.node_table import NodeTable  # not before the first frame
+        # Not before the first frame.
+        from benchconsole.console.tui.screens.base.filtered_page import tell_refused
+        from benchconsole.console.tui.widgets.node_table import NodeTable
 
-        view = self._page.run_view
-        if self._table is None:
-            self._table = NodeTable()
-            if view is not None:
-                self._table.show(view)
+        self._table = self._table or NodeTable()
+        if view is not None:
+            self._table.show(view)
         try:
             saved = find_saved(self._page, self.line.text)
             is_typed = bool(self.line.text.strip())
             chosen = compile_filter(self.line.text, self._table.filter_columns, saved) if is_typed else EVERYTHING
         except FilterError as error:
-            after = CellText("   the last valid filter still applies", MUTED)
-            self.line.show(note=(CellText(error.expected, FAIL), after), wrong=error.word)
+            tell_refused(self.line, error)
             return
         self._table.filter = chosen
         self._table.apply_filter()
@@ -133,8 +130,9 @@ class MapFilter:
         """Say how many nodes match, or what a filter is."""
         matched = self._page.map.matched
         if self._table is not None and self._table.kept.refused is not None:
-            told = self._table.kept.refused[1].expected
-            self.line.show(note=(CellText(told, FAIL), CellText("   all are shown", MUTED)))
+            from benchconsole.console.tui.screens.base.filtered_page import tell_slow  # not before the first frame
+
+            tell_slow(self.line, self._table.kept.refused[1])
         elif matched is None or self._table is None:
             self.line.show(note=(CellText(_HINT, MUTED),))
         else:
@@ -144,12 +142,12 @@ class MapFilter:
     def _hear(self, event: Heard) -> None:
         """Do what a key of the line asks for."""
         if isinstance(event, LineInput.Changed):
-            self._apply()
+            self._apply(self._page.run_view)
         elif isinstance(event, LineInput.Asked):
             if event.key in _STEPS:
                 self._page.map.move(0, _STEPS[event.key])
             elif event.key == "tab" and complete_saved(self._page, self.line):
-                self._apply()
+                self._apply(self._page.run_view)
         elif isinstance(event, LineInput.Entered) and self.line.text.strip():
             self._page.map.focus()
         else:
