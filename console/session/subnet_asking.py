@@ -19,6 +19,8 @@ _COUNT = ("sh", "-c", _SCRIPT, "benchconsole-ib", "ibqueryerrors", "--suppress-c
 _TIMEOUT = 300.0
 _ENDED_BY = 1
 """ibqueryerrors ends with 1 where it found errors."""
+_BY_SIGNAL = range(129, 193)
+"""A shell gives 128 and the number of the signal, 1 to 64, as the status of a command that a signal ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,10 @@ def _explain(output: Output, tool: str) -> str:
         return f"{tool} is not there, expected the package infiniband-diags"
     if output.truncated:
         return f"{tool} printed more than is read, expected saved files instead"
+    status = output.exit_status or 0
+    if output.signal or status in _BY_SIGNAL:
+        how = output.signal or status - _BY_SIGNAL.start + 1
+        return f"{tool} was ended by signal {how}, expected its own end: ask again, or give saved files"
     said = next((line for line in reversed(output.error_text.splitlines()) if line.strip()), "nothing")
     return (
         f"{tool} ended with {output.exit_status} and said: {said.strip()}; expected an active port and the right to ask"

@@ -185,6 +185,8 @@ def test_a_host_is_asked_for_the_subnet_and_its_counters_and_for_nothing_that_cl
         (Output((), b"", b"ibwarn: x\ncan't open UMAD port\n", exit_status=255), "and said: can't open UMAD port"),
         (Output((), b"part", truncated=True), "printed more than is read"),
         (Output((), b" \n"), "ended with 0 and said: nothing"),
+        (Output((), b"part", exit_status=139), "ibnetdiscover was ended by signal 11, expected its own end"),
+        (Output((), b"part", exit_status=None, signal="SEGV"), "ibnetdiscover was ended by signal SEGV"),
     ],
 )
 def test_a_host_that_cannot_tell_is_a_sentence_with_its_reason(cluster: Path, answer: Output, said: str) -> None:
