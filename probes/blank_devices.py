@@ -19,6 +19,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from msgspec.structs import replace as replace_fields
+
 from benchconsole.probes.api import Probe, Safety
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.topology.model.fabric import Fabric, Node, NodeId, Stage, Suite
@@ -143,4 +145,4 @@ def confirm_disks(suite: Suite, typed: Collection[str]) -> Suite:
             return stage
         return replace(stage, options=MappingProxyType({**stage.options, "confirmed": serial}))
 
-    return replace(suite, stages=tuple(map(confirm, suite.stages)))
+    return replace_fields(suite, stages=tuple(map(confirm, suite.stages)))

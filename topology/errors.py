@@ -3,8 +3,9 @@
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 _NUMBER = re.compile(r"[0-9]+")
 
@@ -20,8 +21,7 @@ class Position(NamedTuple):
         return f"{self.file}:{self.line}:{self.column}"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """One thing that is wrong: where, what was found, what was expected, what it may have meant."""
 
     where: Position

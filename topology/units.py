@@ -7,9 +7,10 @@ ways: a bare number for a rate, ``mb/s``, ``KB``, a link speed in bytes.
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+
+from msgspec import Struct
 
 
 class Unit(StrEnum):
@@ -218,8 +219,7 @@ def parse_length(text: str) -> float:
     return number * _LENGTH[suffix]
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """A quantity as a document prints it: ``value`` in base units, ``unit`` as written, and its last decimal.
 
     ``scale`` is what one of ``unit`` is worth, ``places`` how many decimals stand behind the point.

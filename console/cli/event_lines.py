@@ -3,7 +3,8 @@
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+
+from msgspec import to_builtins
 
 from benchconsole.console.reports.document_json import make_finding_record, make_verdict_record
 from benchconsole.console.text.sanitize import sanitize
@@ -119,7 +120,7 @@ def _make_fields(event: events.Event) -> dict[str, object]:
                 {"metric": m.metric, "value": m.value, "unit": m.unit, "labels": dict(m.labels)}
                 for m in event.measurements
             ],
-            "failure": None if failure is None else asdict(failure),
+            "failure": None if failure is None else to_builtins(failure),
         }
     if isinstance(event, ClosedRound):
         blame, stage = Blame(event.findings), event.round.stage
@@ -140,8 +141,8 @@ def _make_fields(event: events.Event) -> dict[str, object]:
         is_omission = event.kind in (events.LEFT_OUT, events.SPARED)
         return {"at": event.at, "text": event.text, **({"reason": event.reason.value} if is_omission else {})}
     if isinstance(event, events.IntervalsTold):
-        found, loads = ([asdict(each) for each in told] for told in (event.found, event.loads))
+        found, loads = ([to_builtins(each) for each in told] for told in (event.found, event.loads))
         return {"at": event.at, "found": found, "loads": loads}
     if isinstance(event, events.NodesProven):
-        return {"at": event.at, "nodes": [{**asdict(proof), "clean": proof.clean} for proof in event.proofs]}
+        return {"at": event.at, "nodes": [{**to_builtins(proof), "clean": proof.clean} for proof in event.proofs]}
     return {"at": event.at, "complete": event.complete, "because": event.because}

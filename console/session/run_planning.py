@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from msgspec.structs import replace as replace_fields
+
 from benchconsole.console.exits import BadInput
 from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.metadata import SessionChoice
@@ -84,9 +86,9 @@ class RunPlanning:
                 )
                 notes = _make_plan_notes(session, rounds) if rounds else PlanNotes()
                 held_back = (*_list_words(session.proposed.left_out), *notes.held_back)
-                found = Proposal(rounds, replace(notes, held_back=held_back), session.proposed.unconfirmed)
+                found = Proposal(rounds, replace_fields(notes, held_back=held_back), session.proposed.unconfirmed)
             command = "" if is_repeat else _format_command(session, suite, given, test)
-            return replace(found, chosen=_say_chosen(session, given, has_command=bool(command)), command=command)
+            return replace_fields(found, chosen=_say_chosen(session, given, has_command=bool(command)), command=command)
 
         await self._thread.ask(lambda: _ask_occupation(session))
         return await self._thread.call(propose)

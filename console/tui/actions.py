@@ -6,16 +6,15 @@ keys to some of them, for the whole process.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from msgspec import Struct
 from textual.binding import Binding
 
 from benchconsole.console.tui.key_names import show_key, show_keys
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """``keys`` as Textual names them, ``shown`` as people do; ``argument`` says what the command takes."""
 
     id: str

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from benchconsole.console.view.interval_rates import ToldInterval
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.checklist import CheckedList
@@ -77,8 +79,7 @@ class SessionOpened:
     begins_run: bool = field(default=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class RoundStarted:
+class RoundStarted(Struct, frozen=True):
     """The tests of this round are on their way; even where tools hang they end in ``limit`` seconds (0: not known)."""
 
     round: Round
@@ -86,16 +87,14 @@ class RoundStarted:
     limit: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class TestStarted:
+class TestStarted(Struct, frozen=True):
     """One test is being run now."""
 
     test: Test
     at: float
 
 
-@dataclass(frozen=True, slots=True)
-class IntervalsTold:
+class IntervalsTold(Struct, frozen=True):
     """The numbers that the running tests of a round told in the last second, for all of them together.
 
     Only a screen that looks on is told them. They are shown, and never stored or judged. ``loads`` are those of nodes
@@ -109,8 +108,7 @@ class IntervalsTold:
     ways: "RoundWays | None" = None
 
 
-@dataclass(frozen=True, slots=True)
-class SessionEnded:
+class SessionEnded(Struct, frozen=True):
     """Nothing more will come. ``complete`` is False when rounds of the plan were not run."""
 
     at: float
@@ -127,8 +125,7 @@ class SessionEnded:
         return f"stopped: {self.because}" if self.because else "stopped"
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """The run waits: the database refuses, or a rule for the cluster's sake holds it.
 
     ``spool`` is the file that keeps what is finished meanwhile; empty where nothing need be kept.
@@ -139,16 +136,14 @@ class Held:
     spool: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Resumed:
+class Resumed(Struct, frozen=True):
     """The cause that held the run is over; ``imported`` results came back from the spool."""
 
     at: float
     imported: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Noticed:
+class Noticed(Struct, frozen=True):
     """Something that concerns the run and no single test: a canary that keeps still, a plugin that blocks.
 
     ``kind`` is that of the note which is stored of it, without a reason; empty where none is. ``reason`` is why
@@ -199,8 +194,7 @@ def read_waves(text: str) -> range | None:
     return None if found is None else range(int(found[1]), int(found[2]) + 1)
 
 
-@dataclass(frozen=True, slots=True)
-class NodesProven:
+class NodesProven(Struct, frozen=True):
     """The nodes were searched for anything of ours at the end of a run."""
 
     proofs: tuple[Proof, ...]

@@ -5,8 +5,9 @@ They are shown while a test runs and give way to its result. No state, count, ve
 
 import math
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from benchconsole.probes.model.interval import Interval
 from benchconsole.probes.model.measuring import INWARD, Labels
@@ -19,8 +20,7 @@ STALE = 5.0
 """Seconds after which a number that no other followed is no longer shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToldInterval:
+class ToldInterval(Struct, frozen=True):
     """A number of the running test with the id ``test``, as its tool told it.
 
     ``expected`` is what it should reach while its round runs, in the same unit; None where that is not known.
@@ -31,8 +31,7 @@ class ToldInterval:
     expected: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class IntervalRate:
+class IntervalRate(Struct, frozen=True):
     """One number of a running test, smoothed, in the base unit of its metric. ``told`` is UTC seconds.
 
     ``expected`` is as in ``ToldInterval``.

@@ -12,6 +12,8 @@ from functools import wraps
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec import Struct
+
 from benchconsole.console.view.interval_rates import NO_INTERVALS, IntervalRates
 from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import Finding, Level, Verdict
@@ -88,8 +90,7 @@ class NodeView:
         return bool(self.results or self.failures or self.verdicts or self.has_passes)
 
 
-@dataclass(frozen=True, slots=True)
-class LinkView:
+class LinkView(Struct, frozen=True):
     """One link: its state, the worst verdict that was made on it, and how many members seem up.
 
     ``measured`` and ``expected`` are byte/s of payload in the worst direction of the last round
@@ -108,8 +109,7 @@ class LinkView:
         return None if self.measured is None or not self.expected else self.measured / self.expected
 
 
-@dataclass(frozen=True, slots=True)
-class StageView:
+class StageView(Struct, frozen=True):
     """The rounds of one stage of the suite; seconds are wall time, ``left`` is an estimate.
 
     ``overrun`` is how much longer the round that runs may take at most, where it takes longer than foreseen.
@@ -126,8 +126,7 @@ class StageView:
     overrun: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """Tests by what became of them. ``planned`` is their sum plus those still to come."""
 
     planned: int = 0
@@ -142,8 +141,7 @@ class Coverage:
         return self.tested == self.planned
 
 
-@dataclass(frozen=True, slots=True)
-class DetectableFaults:
+class DetectableFaults(Struct, frozen=True):
     """Of how many ``kinds`` of fault each would have been ``seen`` wherever it is, and the sentences that say it."""
 
     kinds: int
@@ -158,8 +156,7 @@ class DetectableFaults:
         return f"{self.kinds - self.seen} of {counted(self.kinds, 'kind')} of fault could have been missed"
 
 
-@dataclass(frozen=True, slots=True)
-class NotJudged:
+class NotJudged(Struct, frozen=True):
     """Nodes whose tests gave no number for one and the same reason."""
 
     stage: FailedAt
@@ -168,8 +165,7 @@ class NotJudged:
     tests: int
 
 
-@dataclass(frozen=True, slots=True)
-class Undecided:
+class Undecided(Struct, frozen=True):
     """The measurements of ``subjects`` that could not be judged, for one and the same reason."""
 
     because: str
@@ -177,8 +173,7 @@ class Undecided:
     results: int
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One line of the event log; without a state where it says nothing of what was measured."""
 
     at: float
@@ -186,8 +181,7 @@ class Line:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class CanaryNotice:
+class CanaryNotice(Struct, frozen=True):
     """The canary of a run in words, and whether it ``watches``; it keeps still where it does not."""
 
     words: str

@@ -1,9 +1,10 @@
 """Proposals, plan notes and paths that a session shows to the screens, and who is told or asked."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from benchconsole.console.view.events import Event
 from benchconsole.probes.model.measuring import Round
@@ -17,8 +18,7 @@ NO_PROBES: "Mapping[str, Probe]" = MappingProxyType({})
 """The probes of a session that is not open yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlanNotes:
+class PlanNotes(Struct, frozen=True):
     """The notes on a plan, in words: ``effects`` on nodes, what it ``covers``, what is ``held_back`` and why.
 
     ``shows`` says how small a fault it would show, ``overrun`` by how many seconds a tool that hangs makes a round
@@ -33,8 +33,7 @@ class PlanNotes:
     limits: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """Rounds that would run, and what they do; nothing of it has been sent.
 
     ``unconfirmed`` are disks that are left out because nobody has confirmed that they may be overwritten.
@@ -51,8 +50,7 @@ class Proposal:
     command: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RunForm:
+class RunForm(Struct, frozen=True):
     """The options of a plan as a form: ``meanings`` of the fields, in order, their ``values``, and a ``note``.
 
     ``choices`` are words that a field may become. ``list_mistakes`` says what is wrong with what was typed.
@@ -65,8 +63,7 @@ class RunForm:
     list_mistakes: Callable[[Mapping[str, str]], Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class FlowHop:
+class FlowHop(Struct, frozen=True):
     """One link on the path of a test, in the direction of its data.
 
     ``capacity`` and ``expected`` are byte/s of payload (as built; what this test should see of
@@ -89,8 +86,7 @@ class FlowHop:
     load: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayPlace:
+class ReplayPlace(Struct, frozen=True):
     """Where a replay is: ``played`` of ``total`` seconds, ``at`` UTC seconds in the session, and in which round."""
 
     played: float

@@ -6,8 +6,9 @@ every planned test gave its number and every verdict is known. Each obstacle to 
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
@@ -49,8 +50,7 @@ STATES: Mapping[Outcome, State] = {
 """How each verdict is drawn: its sign and its colour."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionVerdict:
+class SessionVerdict(Struct, frozen=True):
     """The verdict in a word, in a sentence, and ``missing``: what was not tested or judged, one sentence each.
 
     ``strays`` counts steered streams that were slow by no cause that was found, ``fails`` and ``watches`` results that
@@ -87,8 +87,7 @@ class SessionVerdict:
         return 0 if allow_untested and self.outcome is not Outcome.RUNNING and not self.strays else 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
+class _Judged(Struct, frozen=True):
     """The results that count in a session: the newest one of each test, and the verdicts on those.
 
     ``strays`` are apart: steered streams that were slow, and no finding says why. ``has_passes``: also in columns.

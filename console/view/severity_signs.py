@@ -3,13 +3,12 @@
 Apart from the signs of states, so that ``check`` does not load all of a run.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from benchconsole.topology.analysis.static_finding import Severity
 
 
-@dataclass(frozen=True, slots=True)
-class Sign:
+class Sign(Struct, frozen=True):
     """One state as a glyph of one cell, as ASCII, and as the word used in tables."""
 
     glyph: str

@@ -5,8 +5,9 @@ Pure: computed from the view and the moment, by what rounds took so far.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.view.run_view import RunView, StageView, State, worst
 from benchconsole.probes.model.measuring import FailedAt, Round, Test
@@ -154,7 +155,7 @@ def advance_stages(view: RunView, stages: Sequence[StageView], now: float) -> li
     gone = min(elapsed, _foresee(view.current, _list_ratios(view)).middle)
     more = max(overrun.most, 0.0) if overrun is not None else 0.0
     return [
-        replace(each, seconds=each.seconds + elapsed, left=max(each.left - gone, 0.0), overrun=more)
+        replace_fields(each, seconds=each.seconds + elapsed, left=max(each.left - gone, 0.0), overrun=more)
         if each.state is State.RUNNING
         else each
         for each in stages

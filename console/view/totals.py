@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from benchconsole.console.view.round_cache import RoundCache
 from benchconsole.console.view.run_view import (
     Coverage,
@@ -39,8 +41,7 @@ class _RoundSum:
     low: tuple[Verdict, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SessionTotals:
+class SessionTotals(Struct, frozen=True):
     """``low`` are the verdicts of each stage that are below what is asked, in the order of its tests."""
 
     covered: Coverage

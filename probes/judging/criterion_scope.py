@@ -6,8 +6,9 @@ held against it.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from benchconsole.probes.judging.criterion_match import speaks_of_labels, speaks_of_test
 from benchconsole.probes.model.alike_passes import AlikePasses, TestedNames
@@ -23,8 +24,7 @@ Subject = tuple[str, int]
 """The name of a subject and, of a bundle, its round: bundles of other rounds may have its name. 0 of all others."""
 
 
-@dataclass(frozen=True, slots=True)
-class CriterionScope:
+class CriterionScope(Struct, frozen=True):
     """One criterion with the subjects of its scope that it was held against (``met``) and was not (``missed``).
 
     A subject is a node, a pair ``a>b``, a set or the name of a bundle. Nodes and subjects whose test gave no number at

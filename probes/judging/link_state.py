@@ -1,8 +1,9 @@
 """The state of links as measured: the lowest share seen over each, members of a LAG that carry, loads of a rack."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import FULL, Bundle, Result, Test
@@ -85,8 +86,7 @@ def count_members(count: int, share: float | None) -> int | None:
     return round(members) if abs(members - round(members)) <= MEMBER_NEAR else None
 
 
-@dataclass(frozen=True, slots=True)
-class RackLoad:
+class RackLoad(Struct, frozen=True):
     """The load of the links that leave one rack: all together, and each; byte/s of payload, None where unknown."""
 
     total: float | None

@@ -7,6 +7,8 @@ wrong. Their rate then is what the second one carries, and no fault of a cable o
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
+from msgspec.structs import replace as replace_fields
+
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.round_flows import MeasuredFlow
 from benchconsole.topology.capacity.expect import expect
@@ -118,7 +120,7 @@ def _fill_network(context: JudgingContext, flows: Sequence[MeasuredFlow], name: 
 
 def _turn(flow: Flow, network: str) -> Flow:
     """The flow as it is over another network."""
-    return replace(flow, network=network, demand=None, leg=None, last_leg=None, vlan=None)
+    return replace_fields(flow, network=network, demand=None, leg=None, last_leg=None, vlan=None)
 
 
 def _make_fallback(context: JudgingContext, each: MeasuredFlow, name: str, wire: float) -> Fallback:

@@ -4,11 +4,12 @@ A round is read and routed once for each metric; the capacity yardstick, the lin
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import inf
 
 import numpy as np
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.judging.criterion_match import matching
 from benchconsole.probes.judging.parts import Parts
@@ -388,7 +389,7 @@ def limit_flows(graph: Graph, flows: Sequence[Flow], routes: Sequence[Route], st
         demands = [] if flow.demand is None else [flow.demand]
         if most < least * (1 - 1e-9):
             demands.append(most)
-        found.append(replace(flow, demand=min(demands)) if demands else flow)
+        found.append(replace_fields(flow, demand=min(demands)) if demands else flow)
     return found
 
 

@@ -3,8 +3,9 @@
 All frozen.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 MOST_BYTES = 16 * 2**20
 """Bytes of one attachment."""
@@ -21,8 +22,7 @@ class StepState(StrEnum):
     NOT_APPLICABLE = "not applicable"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One thing to check. ``argv`` is what shows it when it is run on this machine; empty: somebody does it by hand.
 
     ``clause`` says where it is asked for; the command may take ``seconds``.
@@ -35,8 +35,7 @@ class Step:
     seconds: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Checklist:
+class Checklist(Struct, frozen=True):
     """A file of steps: its name, the document that asks for them, the text as it was written."""
 
     name: str
@@ -45,16 +44,14 @@ class Checklist:
     file: str
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """A file to be kept: what it is called, and its bytes."""
 
     name: str
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
+class Attachment(Struct, frozen=True):
     """A file that is kept: what it is called, its bytes counted, its SHA-256 in hex."""
 
     name: str
@@ -62,8 +59,7 @@ class Attachment:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """The state that somebody gave a step at a time (UTC seconds)."""
 
     state: StepState
@@ -72,8 +68,7 @@ class Mark:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """A step as it stands: the newest mark (None: nobody has said anything), what it rests on, how many were before."""
 
     step: Step
@@ -87,8 +82,7 @@ class Checked:
         return self.mark.state if self.mark else StepState.NOT_DONE
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedList:
+class CheckedList(Struct, frozen=True):
     """A checklist of a session as it stands, in the order of its file."""
 
     name: str

@@ -5,15 +5,15 @@ An interval number is shown while its test runs. It is never a measurement: noth
 
 import weakref
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from benchconsole.probes.model.measuring import Labels
 from benchconsole.topology.units import Unit
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Struct, frozen=True):
     """The number that a tool told of one interval of a test that still runs.
 
     ``metric`` is the declared metric whose readings come when the test has ended, ``unit`` its base unit.

@@ -5,7 +5,8 @@ Each has the label ``node``; ``of`` says which statistic over the samples of the
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from benchconsole.probes.model.measuring import Fact
 
@@ -17,8 +18,7 @@ COUNTS = frozenset(("load.samples", "load.nfsd.threads"))
 """Facts that are numbers of something; the others without a unit are shares."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeLoad:
+class NodeLoad(Struct, frozen=True):
     """The load of a node over its last step between two samples: shares of its fullest ``core``, busy and by softirq.
 
     It is shown while tests run; their facts tell medians of all steps.

@@ -10,6 +10,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import ClassVar
 
+from msgspec import Struct
+
 from benchconsole.probes.model.sending import ONE_STREAM, Directions, Sending
 from benchconsole.topology.model.fabric import Comparator, Direction, Flow, Node, NodeId
 from benchconsole.topology.model.sweep import Ending
@@ -30,8 +32,7 @@ class Against(StrEnum):
     FABRIC = "fabric"
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(Struct, frozen=True):
     """A declared measurement: its name begins with its probe's (``iperf3.throughput``); base unit, how it is shown.
 
     ``against`` FABRIC: byte/s of payload that arrived, held against what the links allow the flows that ran together.
@@ -83,8 +84,7 @@ class Reading:
     at: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """One property that a node reports; ``unit`` is None for text."""
 
     fact: str
@@ -168,8 +168,7 @@ class Part(StrEnum):
     NIC = "nic"
 
 
-@dataclass(frozen=True, slots=True)
-class Demands:
+class Demands(Struct, frozen=True):
     """The resources that one test takes besides the links on its way.
 
     ``alone`` are parts that no other test of the same round may use on any of its nodes.
@@ -179,7 +178,7 @@ class Demands:
     """
 
     alone: frozenset[Part] = frozenset()
-    shared: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    shared: Mapping[str, float] = MappingProxyType({})
     writes: float = 0.0
 
 
@@ -246,8 +245,7 @@ _OUTCOMES = MappingProxyType(
 """Every other stage is of a test that was started and gave no number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """The failure of a test: its stage, its node, and what was seen."""
 
     stage: FailedAt
@@ -290,8 +288,7 @@ FULL = 0.92
 """Share of its payload capacity from which a link counts as filled: less would hide a lost member."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(Struct, frozen=True):
     """The element that tests of a round load together: one directed link, or several that share the load.
 
     ``name`` is what the tests carry; ``elements`` are the directed links that are meant to fill;
@@ -304,8 +301,7 @@ class Bundle:
     fill: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class SetValue:
+class SetValue(Struct, frozen=True):
     """The commands that set the ``value`` of an axis on ``nodes`` (a node set) before a round, and back afterwards.
 
     ``run`` and ``undo`` are argument lists; ``timeout`` is seconds for each node.
@@ -320,8 +316,7 @@ class SetValue:
     timeout: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOutPoint:
+class LeftOutPoint(Struct, frozen=True):
     """A point of a sweep that is not planned: it takes ``tests`` at once, and at most ``most`` may run."""
 
     point: Labels
@@ -329,8 +324,7 @@ class LeftOutPoint:
     most: int
 
 
-@dataclass(frozen=True, slots=True)
-class Swept:
+class Swept(Struct, frozen=True):
     """Which point of a sweep a round measures: ``point`` has axes and values in the order of the file.
 
     ``sweep`` is what rounds of one sweep have in common, and those of no other of the session: the number
@@ -445,8 +439,7 @@ class Result:
         return max((output.seconds for output in self.outputs), default=0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Struct, frozen=True):
     """The result of searching a node when a run is over: whether anything of the run is left on it.
 
     ``left`` names processes and paths that live on, in words; ``ended`` counts what had to be

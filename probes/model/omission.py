@@ -1,7 +1,8 @@
 """Omissions of a plan: a sentence for people, with the reason as data for whoever decides by it."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class OmissionReason(StrEnum):
@@ -20,8 +21,7 @@ class OmissionReason(StrEnum):
     NOT_RECORDED = "not recorded"
 
 
-@dataclass(frozen=True, slots=True)
-class Omission:
+class Omission(Struct, frozen=True):
     """A part of a suite that is not run, or nodes that are not loaded, in ``words``, and why."""
 
     words: str

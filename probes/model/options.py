@@ -6,7 +6,8 @@ anything is sent; nothing is rounded, and no default takes its place.
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.topology.units import Unit, UnitError, parse
@@ -14,8 +15,7 @@ from benchconsole.topology.units import Unit, UnitError, parse
 DAY = 86_400
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """The options of the probe named ``probe``: its defaults with what the suite set over them."""
 
     probe: str

@@ -3,8 +3,10 @@
 Planning and judging read these values only; the names of a tool's options stay with its probe.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from benchconsole.probes.model.options import Given
 
@@ -47,8 +49,7 @@ ONE_STREAM = Sending()
 """One stream from the node to its peer, as fast as it goes."""
 
 
-@dataclass(frozen=True, slots=True)
-class SendingOptions:
+class SendingOptions(Struct, frozen=True):
     """Names of the options by which a probe is told how to send, empty where it has no such option.
 
     ``streams`` is a count (without the option: 1), ``rate`` a text with its unit (``"480 Mb/s"``, empty: none) for
@@ -66,7 +67,7 @@ class SendingOptions:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(name for field in fields(self) if (name := getattr(self, field.name)))
+        return tuple(name for field in self.__struct_fields__ if (name := getattr(self, field)))
 
     def read(self, given: Given) -> Sending:
         """The sending of a test with these options; PlanError for a value that is out of range."""

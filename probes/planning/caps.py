@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from msgspec.structs import replace as replace_fields
+
 from benchconsole.probes.api import Probe, Safety, Shape
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Bundle, Round, Target, Test
@@ -103,7 +105,7 @@ def _filled(fabric: Fabric, each: Round, bundle: Bundle, routes: Routes) -> Bund
             if way in load:
                 load[way] += share * found.value
     shares = (value / fabric.payload(fabric.links[way.link]) for way, value in load.items())
-    return replace(bundle, fill=min(shares, default=0.0))
+    return replace_fields(bundle, fill=min(shares, default=0.0))
 
 
 # -- what nothing can hold
@@ -163,7 +165,7 @@ def withhold(
         Withheld(each.probe, each.nodes, f"at_once {each.at_once!r} lacks a stage", reason=OmissionReason.LACKS_STAGE)
         for each in alone
     )
-    return replace(suite, stages=tuple(stage for stage in kept if stage not in alone)), tuple(left)
+    return replace_fields(suite, stages=tuple(stage for stage in kept if stage not in alone)), tuple(left)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from msgspec.structs import replace as replace_fields
+
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.model.measuring import Bundle, Demands, Round, Test
 from benchconsole.probes.model.round_bounds import MOST_TESTS
@@ -210,7 +212,7 @@ def _sweep(parts: "Sequence[_StageSums]") -> SweepSummary | None:
     axes = {name: tuple(dict.fromkeys(values)) for name, values in values_of.items()}
     probe, ending = parts[0].probe, found[0].ending
     if ending is not None and ending.gain is not None and probe is not None:
-        ending = replace(ending, metric=ending.metric or find_throughput_metric(probe))
+        ending = replace_fields(ending, metric=ending.metric or find_throughput_metric(probe))
     points = len({swept.point for swept in found})
     shown = tuple((name, sort_values(values) or values) for name, values in axes.items())
     return SweepSummary(shown, points, found[0].repeat, found[0].order, ending)

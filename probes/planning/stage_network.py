@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 
+from msgspec.structs import replace as replace_fields
+
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.planning.design_options import make_unknown_error
@@ -132,5 +134,7 @@ def limit_fabric(fabric: Fabric, names: frozenset[str]) -> Fabric:
     if len(names) == 1:
         (name,) = names
         nodes = MappingProxyType({key: node.at(name) for key, node in fabric.nodes.items()})
-    pairs = tuple(replace(pair, peer=tuple(link for link in pair.peer if link in links)) for pair in fabric.mlags)
+    pairs = tuple(
+        replace_fields(pair, peer=tuple(link for link in pair.peer if link in links)) for pair in fabric.mlags
+    )
     return replace(fabric, links=MappingProxyType(links), nodes=nodes, mlags=pairs)

@@ -6,9 +6,10 @@ nothing that a probe made up may reach a verdict, the store or a screen.
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
+
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Probe
 from benchconsole.probes.model.errors import ProbeOutputError, ToolError
@@ -152,4 +153,6 @@ def name_missing_tool(probe: Probe, failure: Failure) -> Failure:
         return failure
     tool = next((tool for tool in probe.tools if tool in failure.detail), next(iter(probe.tools)))
     package = probe.tools[tool]
-    return replace(failure, detail=f"{tool} is not installed" + (f" (Debian package {package})" if package else ""))
+    return replace_fields(
+        failure, detail=f"{tool} is not installed" + (f" (Debian package {package})" if package else "")
+    )

@@ -5,7 +5,8 @@ A client only tells that nobody answers. Its peer is asked over the way of the c
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes import scratch
 from benchconsole.probes.model.measuring import FailedAt, Failure, Target
@@ -53,7 +54,7 @@ async def find_blame(target: Target, remotes: Sequence[Remote], failure: Failure
     seen = f"{target.node.id} to {target.peer.id}: {failure.detail}"
     blamed = await _examine(target.peer, there, seen)
     if blamed is None and is_cut_off:
-        blamed = await _examine(target.node, here, seen) or replace(failure, stage=FailedAt.TOOL)
+        blamed = await _examine(target.node, here, seen) or replace_fields(failure, stage=FailedAt.TOOL)
     return blamed or failure
 
 
@@ -63,7 +64,7 @@ async def _examine(node: Node, remote: Remote, seen: str) -> Failure | None:
         output = await remote.run(("sh", "-c", _SCRIPT, "data-port", node.data_address), timeout=_SECONDS)
     except RemoteError as error:
         lost = error.failure
-        return replace(lost, detail=f"{lost.detail}; {seen}"[:500]) if lost.stage in _SILENT else None
+        return replace_fields(lost, detail=f"{lost.detail}; {seen}"[:500]) if lost.stage in _SILENT else None
     down = _DOWN.search(output.text)
     if down is None:
         return None

@@ -8,7 +8,9 @@ back, too. A node where a value could not be set takes no part in the tests of t
 import asyncio
 import shlex
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Failure, Round, SetValue
@@ -26,7 +28,7 @@ AT_ONCE = 64
 
 def _forget_value(step: SetValue) -> SetValue:
     """The step with a value that is no round's: it may be set, and it is not known to what."""
-    return replace(step, value="", run=())
+    return replace_fields(step, value="", run=())
 
 
 @dataclass(slots=True)

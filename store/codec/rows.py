@@ -6,7 +6,6 @@ A row is a named tuple whose fields are columns of its table. Reading raises Val
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
@@ -402,7 +401,9 @@ def parse_proof(row: ProofRow) -> Proof:
 
 def dump_criteria(criteria: Sequence[Criterion]) -> str:
     """Criteria as JSON; RefusedError for NaN and infinity."""
-    written = [{**asdict(each), "nodes": sorted(each.nodes)} for each in criteria]
+    from msgspec import to_builtins  # the list of sessions needs none of it
+
+    written = [{**to_builtins(each), "nodes": sorted(each.nodes)} for each in criteria]
     return dump_json(written, "a criterion")
 
 

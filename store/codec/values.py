@@ -7,7 +7,6 @@ one exception is text: halves of surrogate pairs, which no UTF-8 can hold, becom
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from enum import StrEnum
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
@@ -138,11 +137,11 @@ def _clean_value(value: object, name: str, is_real: bool, owner: str) -> object:
     return dump_json(dict(value) if isinstance(value, Mapping) else value, f"{word} of {owner}")
 
 
-def dump_document(value: Any, name: str) -> str:  # noqa: ANN401 - dataclasses have no common type
-    """A dataclass, a tuple of them or None as JSON; RefusedError for NaN and infinity."""
-    if isinstance(value, tuple):
-        return dump_json([asdict(item) for item in value], name)
-    return dump_json(None if value is None else asdict(value), name)
+def dump_document(value: object, name: str) -> str:
+    """A dataclass or a struct, a tuple of them or None as JSON; RefusedError for NaN and infinity."""
+    from msgspec import to_builtins  # loaded only here, as the decoder below
+
+    return dump_json(to_builtins(value), name)
 
 
 def parse_document(kind: type[T], dumped: str) -> T:

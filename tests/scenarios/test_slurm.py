@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.cli import drain, undrain
 from benchconsole.console.cli.common import read_topology
@@ -268,7 +269,7 @@ def test_a_node_at_fault_is_drained_on_consent_and_only_our_drains_are_lifted(
 
 def _without(fabric: Fabric, *probes: str) -> Fabric:
     suites = {
-        name: replace(suite, stages=tuple(stage for stage in suite.stages if stage.probe not in probes))
+        name: replace_fields(suite, stages=tuple(stage for stage in suite.stages if stage.probe not in probes))
         for name, suite in fabric.suites.items()
     }
     return replace(fabric, suites=suites)

@@ -4,9 +4,10 @@ Facts and numbers only, in the units of the screen; how it is coloured or sorted
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+
+from msgspec import Struct
 
 FOLDED = 1000
 """More names than this are counted: folding would take long."""
@@ -20,8 +21,7 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
-@dataclass(frozen=True, slots=True)
-class StaticFinding:
+class StaticFinding(Struct, frozen=True):
     """``code`` is a slug that scripts may rely on, ``where`` the element that it is about."""
 
     severity: Severity

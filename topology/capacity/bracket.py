@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from msgspec.structs import replace as replace_fields
+
 from benchconsole.topology.capacity.arcs import make_arcs
 from benchconsole.topology.capacity.cuts import Cut, Cuts
 from benchconsole.topology.capacity.expect import Expectation, OverHashes, expect
@@ -130,7 +132,7 @@ def _try_rules(
     """The bounds that these rules give where the fabric has the shape that they are made for."""
     for rule in rules:
         said = {
-            name: replace(network, routing=rule) if network.routing in (None, RoutingRule.UGAL) else network
+            name: replace_fields(network, routing=rule) if network.routing in (None, RoutingRule.UGAL) else network
             for name, network in fabric.networks.items()
         }
         try:

@@ -294,7 +294,7 @@ def _move_part(fabric: Fabric, part: LinkPart, node: NodeId, to: NodeId) -> Link
     """The part of the node ``to`` that is what ``part`` is for ``node``, which is cabled alike."""
     if part.ceiling is None:
         return replace_fields(part, way=_move_leg(fabric, part.way, node, to))
-    side = replace(part.ceiling, device=to)
+    side = replace_fields(part.ceiling, device=to)
     return LinkPart(place_side(fabric, side), ceiling=side)
 
 

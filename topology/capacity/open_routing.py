@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.arrays import Flags, Floats, Indices
 from benchconsole.topology.capacity.ceiling_loads import compute_payload
@@ -148,7 +149,9 @@ class OpenRouting:
     def _valiant(self) -> Routes:
         fabric = self._graph.fabric
         networks = {
-            name: replace(network, routing=RoutingRule.VALIANT) if network.routing is RoutingRule.UGAL else network
+            name: replace_fields(network, routing=RoutingRule.VALIANT)
+            if network.routing is RoutingRule.UGAL
+            else network
             for name, network in fabric.networks.items()
         }
         return Routes(replace(fabric, networks=MappingProxyType(networks)))

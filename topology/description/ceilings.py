@@ -1,7 +1,8 @@
 """Resolves ``ceilings`` of nodes and switches: PCI Express slots, halves of a machine, line cards, backplanes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Location
@@ -127,7 +128,7 @@ class CeilingReader:
             self.found[device] = tuple(
                 each
                 if each.ports is None
-                else replace(each, ports=each.ports.union(*(parts.get(port, ()) for port in each.ports)))
+                else replace_fields(each, ports=each.ports.union(*(parts.get(port, ()) for port in each.ports)))
                 for each in ceilings
             )
 

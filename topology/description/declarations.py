@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from types import MappingProxyType
 from typing import Any
 
+from msgspec.structs import replace as replace_fields
 from pydantic import BaseModel
 
 from benchconsole.topology.description import raw
@@ -89,7 +90,7 @@ def read_rules(
         else:
             rule = _read_rule(name, value, location, report)
             if rule is not None:
-                found[" ".join((name, *parts))] = replace(rule, where=where)
+                found[" ".join((name, *parts))] = replace_fields(rule, where=where)
     return found
 
 

@@ -182,7 +182,7 @@ class _Resolver:
             if len(self.report.problems) > before:
                 return
             nodes[server] = replace_fields(
-                nodes[server], hardware=replace(hardware, rules=MappingProxyType({**hardware.rules, **rules}))
+                nodes[server], hardware=replace_fields(hardware, rules=MappingProxyType({**hardware.rules, **rules}))
             )
 
     def access(self, folder: Path) -> Access:

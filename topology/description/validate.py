@@ -5,9 +5,9 @@ Each wrong part is cut out and the rest is validated again, so that mistakes of 
 
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar, get_args, get_origin
 
+from msgspec.structs import replace as replace_fields
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -145,7 +145,7 @@ def _join_problems(known: Problem | None, further: Problem, error: ErrorDetails)
         return further
     if error["type"] != "literal_error":
         return known
-    return replace(known, expected=f"{known.expected} or {further.expected}", near=known.near or further.near)
+    return replace_fields(known, expected=f"{known.expected} or {further.expected}", near=known.near or further.near)
 
 
 def validate(document: Document, shape: type[Shape], main_keys: str) -> tuple[Shape | None, list[Problem]]:

@@ -1,12 +1,13 @@
 """How nodes are reached, and how much of the machine tests may load."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Caps:
+
+class Caps(Struct, frozen=True):
     """How much of the machine tests may load while others use it; None for all of it.
 
     ``link`` is a share of a link's capacity in one direction. ``storage`` is the byte/s that all
@@ -14,7 +15,7 @@ class Caps:
     """
 
     link: float | None = None
-    storage: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    storage: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Numbers of an earlier session that later ones of the same machine are held against."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
+
+from msgspec import Struct
 
 Labels = tuple[tuple[str, str], ...]
 Options = Mapping[str, str | int | float]
@@ -10,8 +11,7 @@ Place = tuple[str, str, Labels]
 """A metric, who was measured (a node, ``n1>n2``, or a set), and the labels of the measurement but for repetitions."""
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineValue:
+class BaselineValue(Struct, frozen=True):
     """The median of one place, in base units, and the options of each different kind of test that gave it.
 
     ``wrong`` says why one of its numbers cannot be right; nothing is held against such a value.
@@ -30,10 +30,9 @@ class BaselineValue:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineNumbers:
+class BaselineNumbers(Struct, frozen=True):
     """The value of each place in the session ``name``; ``why`` says why there is nothing at all."""
 
     name: str = ""
-    values: Mapping[Place, BaselineValue] = field(default_factory=lambda: MappingProxyType({}))
+    values: Mapping[Place, BaselineValue] = MappingProxyType({})
     why: str = ""

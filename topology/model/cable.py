@@ -1,11 +1,11 @@
 """Cables of a link: what they are made of, how far they go, and the parts that carry one VLAN."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Cable:
+class Cable(Struct, frozen=True):
     """The kind of the cables of a link (``copper``), and their ``length`` in metres."""
 
     kind: str | None = None
@@ -22,16 +22,14 @@ def format_cables(cables: Iterable[Cable | None]) -> str:
     return " and ".join(sorted(filter(None, {*names})))
 
 
-@dataclass(frozen=True, slots=True)
-class Wan:
+class Wan(Struct, frozen=True):
     """A link over distance: round trip in seconds, and byte/s left to this fabric where it is shared."""
 
     rtt: float | None = None
     available: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Channel:
+class Channel(Struct, frozen=True):
     """A part of a link that carries one VLAN only, as some 100 Gb/s routers split their path; byte/s."""
 
     vlan: int

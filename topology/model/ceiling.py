@@ -7,8 +7,9 @@ Specification 6.0, which hold the data link packets already).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from msgspec import Struct
 
 _TRANSFERS = {1: 2.5e9, 2: 5e9, 3: 8e9, 4: 16e9, 5: 32e9, 6: 64e9, 7: 128e9}
 """Transfers of one bit each second on one lane, by generation."""
@@ -31,8 +32,7 @@ def compute_pcie_rate(generation: int, lanes: int) -> float:
     return _TRANSFERS[generation] * _CODES[generation] * _PAYLOAD * lanes / 8
 
 
-@dataclass(frozen=True, slots=True)
-class Ceiling:
+class Ceiling(Struct, frozen=True):
     """``rate`` byte/s in each direction, counted as on the wire, for what passes ``ports`` of a device; None for all.
 
     ``kind`` says what it is, such as ``PCIe 4.0 x8``; empty where only its rate is known.
@@ -44,8 +44,7 @@ class Ceiling:
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class CeilingSide:
+class CeilingSide(Struct, frozen=True, order=True):
     """One direction of a ceiling: into its device, or out of it.
 
     The device of a layer of a storage system is ``storage NAME``, which is no name of a device.

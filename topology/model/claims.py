@@ -4,9 +4,10 @@ Claims are held against what is computed from the description, reported results 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from benchconsole.topology.units import Unit, Written
 
@@ -14,8 +15,7 @@ END_TO_END = "end-to-end"
 """The scope of a claim on the whole way from node to node."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """Something that the documents say about the machine.
 
     ``what`` is oversubscription (``value`` is down/up), bisection (byte/s), or a total over ``nodes``: nodes, sockets,
@@ -49,8 +49,7 @@ class ShareOf(StrEnum):
     PEAK = "peak"
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedResult:
+class ReportedResult(Struct, frozen=True):
     """A cell of a document's table of results, with the percentages beside it.
 
     ``value`` is in ``unit`` and stands for every measurement of ``metric`` that carries ``where`` and is of ``nodes``
@@ -60,7 +59,7 @@ class ReportedResult:
     metric: str
     value: Written
     unit: Unit
-    shares: Mapping[ShareOf, Written] = field(default_factory=lambda: MappingProxyType({}))
+    shares: Mapping[ShareOf, Written] = MappingProxyType({})
     statistic: Statistic = Statistic.MEAN
     where: tuple[tuple[str, str], ...] = ()
     nodes: tuple[str, ...] = ()

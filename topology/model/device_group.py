@@ -1,10 +1,9 @@
 """Devices that stand together: chassis, racks, pods, sites."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """Devices that stand together: ``kind`` is chassis, rack, pod or site. Of one kind, a device is in one."""
 
     kind: str

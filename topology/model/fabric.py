@@ -4,7 +4,7 @@ Rates are byte/s per direction, sizes are bytes, times are seconds, lengths are 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from operator import attrgetter
@@ -67,8 +67,7 @@ class SwitchRole(GroupedWord):
 _TIERS = {role: number for number, role in enumerate(SwitchRole, start=1)}
 
 
-@dataclass(frozen=True, slots=True)
-class Hardware:
+class Hardware(Struct, frozen=True):
     """The declared hardware of a node class; None where nothing was declared.
 
     ``facts`` maps a declared fact (``cpu.model``, ``memory.total``, ``nic.speed`` ...) to its value: text, or a number
@@ -77,10 +76,10 @@ class Hardware:
     """
 
     name: str
-    facts: Mapping[str, str | float] = field(default_factory=lambda: MappingProxyType({}))
+    facts: Mapping[str, str | float] = MappingProxyType({})
     peak: float | None = None
     peak_basis: str | None = None
-    rules: Mapping[str, FactRule] = field(default_factory=lambda: MappingProxyType({}))
+    rules: Mapping[str, FactRule] = MappingProxyType({})
 
 
 class Node(Struct, frozen=True, gc=False):
@@ -218,16 +217,14 @@ class Link(Struct, frozen=True, gc=False):
         return ports[0] if ports and self.count == 1 else ""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Direction:
+class Direction(Struct, frozen=True, order=True):
     """A link taken from the device ``source`` to its other end: what a flow loads."""
 
     link: LinkId
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
+class Flow(Struct, frozen=True):
     """Data going from one node to another; ``demand`` in byte/s of payload, None for all it can get.
 
     ``leg`` and ``last_leg`` pin the first and the last link, as the address of one port does: each is the id of a link,
@@ -248,11 +245,10 @@ class Flow:
 
     def turned(self) -> "Flow":
         """The flow the other way."""
-        return replace(self, source=self.sink, sink=self.source, leg=self.last_leg, last_leg=self.leg)
+        return replace_fields(self, source=self.sink, sink=self.source, leg=self.last_leg, last_leg=self.leg)
 
 
-@dataclass(frozen=True, slots=True)
-class Mlag:
+class Mlag(Struct, frozen=True):
     """Two switches that act as one toward what is cabled to both (MLAG, VLT, vPC).
 
     Traffic that arrives at one of them leaves by its own links where it has one (local
@@ -267,8 +263,7 @@ class Mlag:
         return self.switches[1] if switch == self.switches[0] else self.switches[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Vlan:
+class Vlan(Struct, frozen=True):
     """A broadcast domain and the nodes in it."""
 
     id: int
@@ -303,8 +298,7 @@ class Comparator(StrEnum):
     AT_MOST = "at_most"
 
 
-@dataclass(frozen=True, slots=True)
-class OtherMetric:
+class OtherMetric(Struct, frozen=True):
     """The metric that a criterion is a share of: its name, and labels that a measurement of it must carry."""
 
     metric: str
@@ -365,8 +359,7 @@ class Stage:
     at_once: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Suite:
+class Suite(Struct, frozen=True):
     """Named stages, run in order."""
 
     name: str

@@ -2,11 +2,11 @@
 
 import math
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class FactRule:
+class FactRule(Struct, frozen=True):
     """``values`` are those that the fact may have, text or numbers in its base unit; else it lies within the bounds.
 
     ``text`` is the rule as people read it: ``10000``, ``off or unknown``, ``at least 2``. ``where`` are labels of the

@@ -6,8 +6,9 @@ remote direct memory access (RDMA) carries a little more.
 
 import math
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from benchconsole.topology.model.routing_rule import RoutingRule
 
@@ -74,8 +75,7 @@ _MOST_DATAGRAM = IB_MTUS[-1] - IPOIB_HEADER
 ETHERNET_MTU = 1500
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
+class Network(Struct, frozen=True):
     """One of the networks of a machine. ``goodput`` is the payload share of the wire, in (0, 1].
 
     ``mtu`` is that of IP packets. ``type`` is what the file calls it, ``kind`` what that means. ``basis`` names the

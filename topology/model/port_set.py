@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _PART = re.compile(r"(.+)([/:s]\d{1,3})")
 """The name of a port that is split, and what follows it in those of its parts."""
 
 
-@dataclass(frozen=True, slots=True)
-class PortSet:
+class PortSet(Struct, frozen=True):
     """Ports of a switch that are alike. ``breakout`` is how many slower cables one port can be split into."""
 
     names: tuple[str, ...]

@@ -4,12 +4,12 @@ Rates are byte/s, sizes are bytes. None where the file says nothing: unknown is 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Rates:
+
+class Rates(Struct, frozen=True):
     """byte/s of each operation; None where it is not known."""
 
     read: float | None = None
@@ -19,8 +19,7 @@ class Rates:
         return self.read if operation == "read" else self.write
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Struct, frozen=True):
     """``units`` things working in parallel, each with ``rates``: FC ports, controllers, disks."""
 
     name: str
@@ -29,8 +28,7 @@ class Layer:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LayerLimit:
+class LayerLimit(Struct, frozen=True):
     """A layer of a storage system as a limit of flows: byte/s of payload over all ``servers`` together.
 
     ``operation`` is write for what comes to the servers, read for what they send; ``made`` is what the rate is of, as
@@ -45,18 +43,16 @@ class LayerLimit:
     made: str
 
 
-@dataclass(frozen=True, slots=True)
-class FactSheet:
+class FactSheet(Struct, frozen=True):
     """The written facts of the servers of one kind. ``facts`` is text by name, in file order.
 
     Names: os, kernel, disks, disk_speed, transfer_speed, raid, filesystem, irq_binding, io_speed.
     """
 
-    facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    facts: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Clients:
+class Clients(Struct, frozen=True):
     """A set of nodes that uses a storage system.
 
     ``gateways`` are the nodes that all of its traffic crosses (none: it goes directly).
@@ -72,8 +68,7 @@ class Clients:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Interconnect:
+class Interconnect(Struct, frozen=True):
     """The network that joins the servers to the clients; ``pingpong`` is the best byte/s seen between two hosts."""
 
     kind: str | None = None
@@ -81,8 +76,7 @@ class Interconnect:
     pingpong: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Storage:
+class Storage(Struct, frozen=True):
     """One storage system. ``replicas`` is how often every byte is written.
 
     ``striped`` is whether each client's data goes over all servers at once with a barrier: then

@@ -5,9 +5,10 @@ Frozen and already checked (``topology.description.declarations`` does that).
 
 import math
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
+
+from msgspec import Struct
 
 from benchconsole.topology.units import Unit, UnitError, parse_any
 
@@ -33,16 +34,14 @@ class Order(StrEnum):
     SHUFFLED = "shuffled"
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """An option and its values, each once; from small to large where they can be measured."""
 
     name: str
     values: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """When a sweep ends before its last point.
 
     ``gain``: the share that ``metric`` (empty: the probe's first throughput) must win over ``after``
@@ -59,8 +58,7 @@ VALUE = "{value}"
 """Stands for the value of the axis in the command of a step."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """Commands that set the value of ``axis`` on ``nodes`` between the points of a sweep, and set it back afterwards.
 
     ``run`` (with ``VALUE`` in it) and ``undo`` are argument lists; with ``sudo`` they run as the administrator.
@@ -79,8 +77,7 @@ class Step:
         return tuple(word.replace(VALUE, str(value)) for word in self.run)
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
+class Sweep(Struct, frozen=True):
     """The product of ``axes``, the last one varying first; one point without any. ``seed`` is that of ``SHUFFLED``.
 
     The axes of ``steps`` are no options of the probe: their values are set on nodes.

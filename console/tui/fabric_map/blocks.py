@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
@@ -30,8 +31,7 @@ FOLDS = (1, 2, 4, 8, 16)
 _LABEL = 6
 
 
-@dataclass(frozen=True, slots=True)
-class RackBlock:
+class RackBlock(Struct, frozen=True):
     """Racks that stand in one column block, under one heading; ``shorter`` are names for where that does not fit."""
 
     name: str
@@ -75,8 +75,7 @@ def _spans(first: str, last: str) -> tuple[str, ...]:
     return (full, f"{first}-{last[len(stem) :]}", f"{first[len(stem) :]}-{last[len(stem) :]}")
 
 
-@dataclass(frozen=True, slots=True)
-class BlockGrid:
+class BlockGrid(Struct, frozen=True):
     """How blocks are set side by side: ``across`` of them, each ``width`` wide, ``spacing`` folds nodes."""
 
     blocks: tuple[RackBlock, ...]

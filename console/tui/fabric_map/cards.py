@@ -5,10 +5,11 @@ does not fit goes in steps (blank lines, the line of words, wires, gaps between 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
@@ -191,8 +192,7 @@ _WIDEST = 60
 _SPACED, _GROUPED, _TIGHT = CellSpacing(1, 1), CellSpacing(0, 1), CellSpacing(0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class CardRoom:
+class CardRoom(Struct, frozen=True):
     """How much a card may take: lines of words, blank lines after it, a line for each uplink."""
 
     words: bool = True
@@ -218,8 +218,7 @@ _PortsOf = Mapping[_Key, Sequence[tuple[str, tuple[Link, ...]]]]
 """A rack or group to what leaves it: names and links."""
 
 
-@dataclass(frozen=True, slots=True)
-class CardPlan:
+class CardPlan(Struct, frozen=True):
     """Where everything is: ``across`` cards of ``width`` columns; a cell line holds ``cells`` nodes after ``label``."""
 
     fabric: Fabric

@@ -1,11 +1,12 @@
 """Places on the map that can be chosen, and runs of cells around the cursor."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct, field
 
 from benchconsole.console.tui.queries.view_queries import LowestShares, find_link, find_shown_state
 from benchconsole.console.tui.rows import link_glyphs
@@ -72,8 +73,7 @@ class MapMark(NamedTuple):
     switch: SwitchId | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MapPicture:
+class MapPicture(Struct, frozen=True):
     """Everything that a line of the map is drawn from. ``loads`` are there while tests of a round tell numbers.
 
     ``heat`` is what a heat map shows, None until it is read; ``numbers`` are the worst of each node, where they are
@@ -96,8 +96,7 @@ class MapPicture:
         return self.matched is not None and node not in self.matched
 
 
-@dataclass(frozen=True, slots=True)
-class MapLine:
+class MapLine(Struct, frozen=True):
     """One line: what draws it into so many columns, and what the cursor can stand on, from left to right.
 
     ``heads`` are names of blocks, which stay in sight; ``fold`` says of a caption how many nodes share a cell.

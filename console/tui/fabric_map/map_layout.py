@@ -1,8 +1,9 @@
 """Choice of the drawing that fits: cards, one rack a line, several racks a line, or blocks of many racks."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from benchconsole.console.tui.fabric_map.blocks import block_lines, blocks_of, choose_grid, draw_caption
 from benchconsole.console.tui.fabric_map.cards import choose_cards
@@ -27,8 +28,7 @@ MOST_ROWS = 48
 _WIDE = 160
 
 
-@dataclass(frozen=True, slots=True)
-class MapFrame:
+class MapFrame(Struct, frozen=True):
     """The lines above and below the racks, with the blank lines that set them apart."""
 
     above: tuple[MapLine, ...]

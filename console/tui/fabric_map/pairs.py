@@ -1,8 +1,10 @@
 """The map with several racks a line, for a terminal that is too low for one: names, cells, slots."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
@@ -32,8 +34,7 @@ _RATIO = 5
 _FUNNELS = (8, 6, 5, 4, 3)
 
 
-@dataclass(frozen=True, slots=True)
-class RackPairs:
+class RackPairs(Struct, frozen=True):
     """Where everything is: the middle tier at the left, then ``across`` units of one rack each."""
 
     fabric: Fabric
@@ -74,7 +75,7 @@ def choose_pairs(fabric: Fabric, shape: FabricShape, width: int) -> RackPairs | 
         made = RackPairs(fabric, shape, uplinks, group, min(names, 12), TIGHT.width(most), slot, 0, funnel)
         across = (width - 1 - group) // made.unit
         if across >= 2:
-            return replace(made, across=min(across, 4))
+            return replace_fields(made, across=min(across, 4))
     return None
 
 

@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 
+from msgspec import Struct
+
 from benchconsole.topology.model.fabric import Fabric, Link, LinkId, NodeId, SwitchId, SwitchRole
 
 VIRTUAL = "virtual"
 
 
-@dataclass(frozen=True, slots=True)
-class FabricPart:
+class FabricPart(Struct, frozen=True):
     """Nodes of one rack that are alike: a role, or virtual machines."""
 
     name: str
     nodes: tuple[NodeId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Rack:
+class Rack(Struct, frozen=True):
     """One row of the map: nodes that hang on the same switch, or on the same pair of switches.
 
     ``down`` is byte/s that its nodes can offer. ``uplinks`` are the links of those switches
@@ -46,8 +46,7 @@ class Rack:
         return capacity(self.uplinks, members)
 
 
-@dataclass(frozen=True, slots=True)
-class RackGroup:
+class RackGroup(Struct, frozen=True):
     """Racks under the same middle switch; ``name`` is empty where there is no middle tier."""
 
     name: str
@@ -66,8 +65,7 @@ class RackGroup:
         return self.down - capacity(below) + capacity(below, members)
 
 
-@dataclass(frozen=True, slots=True)
-class ServerRow:
+class ServerRow(Struct, frozen=True):
     """Nodes in no rack: on upper switches, between networks, or on nothing. One row for each kind and place."""
 
     kind: str
@@ -76,8 +74,7 @@ class ServerRow:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Tier:
+class Tier(Struct, frozen=True):
     """Switches of one role above all racks. ``cross`` are links among them, ``below`` those to lower switches."""
 
     role: SwitchRole
@@ -86,8 +83,7 @@ class Tier:
     below: tuple[Link, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Plane:
+class Plane(Struct, frozen=True):
     """Another network of nodes that stand in racks already: its switches, and the links of those nodes to them."""
 
     network: str

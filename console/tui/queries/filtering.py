@@ -10,11 +10,12 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import compress
 from operator import and_, attrgetter, not_, or_
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from msgspec import Struct
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.expression import Expression, ExpressionError
@@ -87,8 +88,7 @@ class FilterError(ValueError):
         super().__init__(f"{word}: {expected}")
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """The typed text and its meaning."""
 
     text: str

@@ -5,8 +5,9 @@ Nothing of it is judged. Between rounds, and where no test tells a number, the w
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.view_queries import format_names
@@ -24,8 +25,7 @@ NO_ROUND = "no round runs; wires show what was measured"
 NOBODY_TELLS = "no test of this round has told a rate; wires show what was measured"
 
 
-@dataclass(frozen=True, slots=True)
-class LoadPlace:
+class LoadPlace(Struct, frozen=True):
     """Links together: their name, the devices on their inner side, and the words for away from these and to them."""
 
     name: str
@@ -35,8 +35,7 @@ class LoadPlace:
     inward: str
 
 
-@dataclass(frozen=True, slots=True)
-class LoadWords:
+class LoadWords(Struct, frozen=True):
     """``numbers`` in both directions, what should ``limit`` the flows, and how many of them have ``told``.
 
     Numbers and what was told are in several words, the longest first.

@@ -1,7 +1,8 @@
 """The area of plots: every metric with its numbers, or the histogram, quantiles and bounds of those of one name."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.conclusions.plot_text import (
     QUANTILES,
@@ -134,7 +135,7 @@ def _list_bins(plot: Plot, name: dict[str, str]) -> Iterator[Row]:
     edges, counts = found.edges.tolist(), found.counts.tolist()
     scale = scale_for(metric.key.unit, metric.shown, [metric.find_quantile(share) for share in (0.0, 0.5, 1.0)])
     step = (edges[1] - edges[0]) / scale.factor
-    scale = replace(scale, places=max(scale.places, count_places(float(f"{step:.2g}")) if step else 0))
+    scale = replace_fields(scale, places=max(scale.places, count_places(float(f"{step:.2g}")) if step else 0))
     below = 0
     for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True):
         below += count

@@ -4,8 +4,9 @@ Pure functions of a fabric and its findings; nothing here is a verdict, and noth
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import RunView
@@ -15,8 +16,7 @@ from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId, SwitchId
 from benchconsole.topology.units import counted as count
 
 
-@dataclass(frozen=True, slots=True)
-class AlikeFindings:
+class AlikeFindings(Struct, frozen=True):
     """Static findings of one severity and code that are shown in one row; most often it is one."""
 
     findings: tuple[StaticFinding, ...]

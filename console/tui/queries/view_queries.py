@@ -5,7 +5,8 @@ Pure functions; they sum and sort what was judged elsewhere and judge nothing.
 
 import math
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
@@ -26,8 +27,7 @@ _LONGEST_SET = 40
 _UNSEEN_LINK = LinkView()
 
 
-@dataclass(frozen=True, slots=True)
-class UnjudgedNodes:
+class UnjudgedNodes(Struct, frozen=True):
     """Nodes that could not be asked, or not be judged, and of which no finding speaks; it answers as a finding does."""
 
     state: State

@@ -2,15 +2,15 @@
 
 import locale
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from benchconsole.console.tui.rows.themes import DEFAULT_THEME, Depth, describe_unknown_theme, find_theme
 
 _SIXTEEN = ("linux", "xterm", "xterm-16color", "screen", "vt220", "ansi", "cons25")
 
 
-@dataclass(frozen=True, slots=True)
-class Terminal:
+class Terminal(Struct, frozen=True):
     """The abilities of a terminal, and its theme. ``refused`` says which wish of the environment is not followed."""
 
     ascii: bool = False

@@ -1,9 +1,10 @@
 """The map of the fabric as a widget: its drawing, its cursor, and the part of it that is in sight."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace as replace_fields
 from textual import events
 from textual.message import Message
 
@@ -127,7 +128,7 @@ class FabricMap(CellWidget, can_focus=True):
             return line.draw(picture, width)
         key = index, CellContent.STATES if line.heads else picture.content
         if key not in self._kept:
-            self._kept[key] = line.draw(replace(picture, mark=None), width)
+            self._kept[key] = line.draw(replace_fields(picture, mark=None), width)
         return self._kept[key]
 
     def _forget(self, picture: MapPicture) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from msgspec import Struct
 from textual import events
 from textual.message import Message
 
@@ -19,8 +20,7 @@ _SELECTED = Tone(Ink.BRIGHT, Ground.SEL, bold=True)
 _SELECTED_KEY = Tone(Ink.ACCENT, Ground.SEL, bold=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Badges:
+class Badges(Struct, frozen=True):
     """The badges of every screen. ``frozen`` is the age of the picture in seconds, ``held`` a run that waits.
 
     ``read_only``: no order is taken, be it that another console drives the session or that this one ``looks_only``.

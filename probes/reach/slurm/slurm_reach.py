@@ -22,6 +22,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from math import ceil
 
+from msgspec.structs import replace as replace_fields
+
 from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output
@@ -232,7 +234,7 @@ class SlurmReach:
             raise RemoteError(Failure(FailedAt.CANCELLED, "the session was closed", node.id))
         error = opening.exception()
         if isinstance(error, RemoteError):
-            raise RemoteError(replace(error.failure, node=node.id))
+            raise RemoteError(replace_fields(error.failure, node=node.id))
         door, allocation = opening.result()
         if node.id in allocation.left_out:
             raise RemoteError(Failure(FailedAt.UNREACHABLE, allocation.left_out[node.id], node.id))
@@ -381,7 +383,7 @@ class _Step:
 
     def translated(self, error: RemoteError) -> RemoteError:
         """A failure of srun as a failure of the node; what Slurm says of the reason comes first."""
-        output, failed = error.output, replace(error.failure, node=self.node)
+        output, failed = error.output, replace_fields(error.failure, node=self.node)
         if output is None or not output.exit_status or failed.stage in _OURS:
             return RemoteError(failed, self._own(output) if output else None)
         try:

@@ -15,13 +15,13 @@ import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import replace
 from typing import Any, cast
 
 import asyncssh
 from asyncssh.logging import SSHLogger
 from asyncssh.packet import SSHPacketLogger
 from asyncssh.public_key import SSHOpenSSHCertificate
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.model.log_records import ModuleLog
@@ -201,7 +201,9 @@ class Connector:
         except CONNECTION_ERRORS as error:
             failed = failure(error, attempt)
             if attempt.logging_in and isinstance(error, asyncssh.DisconnectError):
-                failed = replace(failed, stage=FailedAt.LOGIN)  # the host key is verified: it is the node's refusal
+                failed = replace_fields(
+                    failed, stage=FailedAt.LOGIN
+                )  # the host key is verified: it is the node's refusal
             if failed.stage is FailedAt.LOGIN:
                 self._breaker.note_refused()
                 failed = await explain_refusal(failed, attempt.host)
@@ -317,7 +319,7 @@ async def explain_refusal(failed: Failure, host: ResolvedHost) -> Failure:
     words = [*host.keys.unusable, *_of_certificates(host), *await _of_agent(host)]
     if any(pair.algorithm.startswith(b"sk-") for pair in host.keys.pairs):
         words.append(_touch("a key file"))
-    return replace(failed, detail="; ".join((failed.detail, *words)))
+    return replace_fields(failed, detail="; ".join((failed.detail, *words)))
 
 
 def _of_certificates(host: ResolvedHost) -> Iterator[str]:

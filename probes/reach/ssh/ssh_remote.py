@@ -9,10 +9,10 @@ sockets is named in the error.
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from typing import Any, cast
 
 import asyncssh
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Output
@@ -160,7 +160,9 @@ class RebootCheck:
             return error
         stage, words = task.result()
         _LOG.info(lost.node, "%s: %s", stage, words)
-        return RemoteError(replace(error.failure, stage=stage, detail=f"{error.failure.detail}; {words}"), error.output)
+        return RemoteError(
+            replace_fields(error.failure, stage=stage, detail=f"{error.failure.detail}; {words}"), error.output
+        )
 
     async def close(self) -> None:
         for task in self._asked.values():

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeVar
 
+from msgspec.structs import replace as replace_fields
+
 from benchconsole.probes import scratch
 from benchconsole.probes.api import (
     Contact,
@@ -129,7 +131,7 @@ class FioClients(Fio):
     label_names = Fio.label_names - {"size"} | {"file"}
     summary = "Throughput, operations and latency of files written and read by all nodes of a set, driven by one fio"
     source = "Jetstream acceptance report, random reads and writes, with the client and the server of fio"
-    metrics = tuple(replace(metric, name=rename_metric(metric.name, "fio-clients")) for metric in Fio.metrics)
+    metrics = tuple(replace_fields(metric, name=rename_metric(metric.name, "fio-clients")) for metric in Fio.metrics)
     options = MappingProxyType(
         {
             "file": Fio.options["size"],
@@ -154,7 +156,7 @@ class FioClients(Fio):
     def demands(self, target: Target) -> Demands:
         one, nodes = super().demands(target), len(target.nodes)
         shared = MappingProxyType({name: nodes * amount for name, amount in one.shared.items()})
-        return replace(one, shared=shared, writes=nodes * one.writes)
+        return replace_fields(one, shared=shared, writes=nodes * one.writes)
 
     def command(self, target: Target) -> Sequence[str]:
         """The command of the first node when all servers are joined, but for where the sockets are."""

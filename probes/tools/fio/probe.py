@@ -10,6 +10,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import ClassVar
 
+from msgspec.structs import replace as replace_fields
+
 from benchconsole.probes import scratch
 from benchconsole.probes.api import Contact, Demands, Given, Interval, Metric, Output, Reading, Shown, Target, Unit
 from benchconsole.probes.readers.numbers import format_bytes
@@ -132,7 +134,7 @@ class Fio(ScratchProbe):
     def demands(self, target: Target) -> Demands:
         """The node to itself, and the file of each run; of a storage system that all share, the bytes of one."""
         one = super().demands(target)
-        return replace(one, writes=one.writes * len(self.runs(target.options)))
+        return replace_fields(one, writes=one.writes * len(self.runs(target.options)))
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
         given = self.given(options)

@@ -5,8 +5,9 @@ old result is read. The exit status is 0 also for a run that failed: the summary
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
+
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Demands, Metric, Output, Reading, Shape, Shown, Target, Unit
 from benchconsole.probes.launch import DEFAULTS, Job, Options
@@ -61,7 +62,7 @@ class Hpcc(MpiProgram):
         return _START + messages + 4 * work / given.quantity("speed", Unit.FLOP_RATE)
 
     def demands(self, target: Target) -> Demands:
-        return replace(super().demands(target), writes=1e6)
+        return replace_fields(super().demands(target), writes=1e6)
 
     def job(self, target: Target) -> Job:
         given = self.given(target.options)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.curves.curve_text import format_sentences, format_shapes, make_point_rows
 from benchconsole.console.view.run_view import RunView, State
@@ -36,7 +37,10 @@ def leave_out(view: RunView, *values: str, held: Labels = ()) -> RunView:
     """The same session, as its plan would be without the points at ``values``."""
     points = tuple(LeftOutPoint((*held, ("clients", value)), int(value), 2) for value in values)
     return replace(
-        view, plan=tuple(replace(each, swept=replace(each.swept, left_out=points)) for each in view.plan if each.swept)
+        view,
+        plan=tuple(
+            replace(each, swept=replace_fields(each.swept, left_out=points)) for each in view.plan if each.swept
+        ),
     )
 
 

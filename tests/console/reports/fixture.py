@@ -3,6 +3,8 @@
 from dataclasses import replace
 from types import MappingProxyType
 
+from msgspec.structs import replace as replace_fields
+
 from benchconsole.console.reports.content import SessionDetails
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList, Mark, Step, StepState
@@ -107,8 +109,8 @@ def poisoned(text: str) -> RunView:
         output = Output(
             (text, text), text.encode("utf-8", "replace"), text.encode("utf-8", "replace"), 1, text, 1.0, node=text
         )
-        failure = replace(result.failure, detail=text) if result.failure else None
-        facts = tuple(replace(fact, fact=text, value=text, labels=tags) for fact in result.facts)
+        failure = replace_fields(result.failure, detail=text) if result.failure else None
+        facts = tuple(replace_fields(fact, fact=text, value=text, labels=tags) for fact in result.facts)
         measurements = tuple(replace(item, id=text, metric=text, labels=tags, raw=text) for item in result.measurements)
         results[name] = replace(
             result, outputs=(output,), failure=failure, facts=facts, measurements=measurements

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.reports import ReportOptions, conduct
 from benchconsole.console.reports.content import SessionDetails
@@ -64,23 +65,23 @@ def test_a_session_whose_nodes_were_not_searched_says_so(kind: str) -> None:
         (CLEAN[:1], "Nothing of ours is left on the 1 node."),
         (CLEAN, "Nothing of ours is left on any of the 3 nodes."),
         (
-            (replace(CLEAN[0], ended=1), *CLEAN[1:]),
+            (replace_fields(CLEAN[0], ended=1), *CLEAN[1:]),
             (
                 "Nothing of ours is left on any of the 3 nodes."
                 " Before that, 1 leftover had to be ended or removed on 1 node."
             ),
         ),
         (
-            (replace(CLEAN[0], left=("process 1 (x)",)),),
+            (replace_fields(CLEAN[0], left=("process 1 (x)",)),),
             "Nothing of ours is left on 0 of 1 node; on 1 something of ours is left.",
         ),
         (
-            (replace(CLEAN[0], asked=False), CLEAN[1]),
+            (replace_fields(CLEAN[0], asked=False), CLEAN[1]),
             "Nothing of ours is left on 1 of 2 nodes; 1 could not be searched.",
         ),
-        ((replace(CLEAN[0], asked=False),), "The node could not be searched for anything of ours."),
+        ((replace_fields(CLEAN[0], asked=False),), "The node could not be searched for anything of ours."),
         (
-            tuple(replace(each, asked=False) for each in CLEAN),
+            tuple(replace_fields(each, asked=False) for each in CLEAN),
             "None of the 3 nodes could be searched for anything of ours.",
         ),
     ],
@@ -112,7 +113,7 @@ def test_nodes_without_an_answer_fold_although_each_has_an_address_of_its_own() 
 @pytest.mark.parametrize("kind", PEOPLE)
 def test_ten_thousand_proofs_fold(kind: str) -> None:
     whole = tuple(Proof(NodeId(f"n{number}"), asked=True) for number in range(10_000))
-    held = tuple(replace(proof, left=(f"process {number} (x)",)) for number, proof in enumerate(whole))
+    held = tuple(replace_fields(proof, left=(f"process {number} (x)",)) for number, proof in enumerate(whole))
     view = fixture.all_passed()
     assert len(text_of(kind, replace(view, proofs=whole))) < len(text_of(kind, view)) + 1_000
     found = text_of(kind, replace(view, proofs=held))

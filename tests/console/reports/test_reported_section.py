@@ -4,6 +4,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.reports.document_json import make_reported_record
 from benchconsole.console.reports.reported_section import ReportedLine, compare_reported, make_lines
@@ -18,7 +19,7 @@ AGREES, DIFFERS, UNKNOWN = CellOutcome.AGREES, CellOutcome.DIFFERS, CellOutcome.
 
 def reported(value: str, statistic: Statistic = Statistic.MEAN, **changes: object) -> ReportedResult:
     made = ReportedResult("hpl.rate", read_written(value, Unit.FLOP_RATE), Unit.FLOP_RATE, statistic=statistic)
-    return replace(made, **changes)  # type: ignore[arg-type]
+    return replace_fields(made, **changes)
 
 
 def measured(*results: ReportedResult) -> RunView:
@@ -63,7 +64,7 @@ def test_one_number_for_several(statistic: Statistic, written: str, here: str, o
 )
 def test_it_stands_for_its_own_nodes_and_labels(changes: dict[str, object], here: str, how: str) -> None:
     value = here if here != "–" else "1 GFLOP/s"
-    (line,) = make_lines(measured(replace(reported(value), **changes)))  # type: ignore[arg-type]
+    (line,) = make_lines(measured(replace_fields(reported(value), **changes)))
     assert (line.computed, line.how) == (here, how)
 
 

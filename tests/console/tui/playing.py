@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.session.controller import SessionController
 from benchconsole.console.session.criterion_editor import CriterionEditor, CriterionForm, CriterionProposal
@@ -142,7 +143,7 @@ class Player(SessionController):
             rounds = rounds[:1]
         left = tuple(each for each in self.disks if each.serial not in typed)
         held = tuple(f"fio-device is not run: {each.lost} would be lost; nobody confirmed it" for each in left)
-        notes = replace(self.notes(), held_back=held)
+        notes = replace_fields(self.notes(), held_back=held)
         chosen = tuple(f"{name} {text}" for name, text in (options or {}).items() if text)
         return Proposal(rounds, notes, left, chosen=chosen, command=f"benchconsole run toy.yaml --suite {suite}")
 

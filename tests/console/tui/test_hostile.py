@@ -35,7 +35,7 @@ NASTY = {
 def poisoned(text: str) -> Story:
     """A story in which every word that comes from outside is ``text``."""
     fabric = mini()
-    hardware = replace(next(iter(fabric.nodes.values())).hardware, name=text)
+    hardware = replace_fields(next(iter(fabric.nodes.values())).hardware, name=text)
     fabric = replace(
         fabric,
         name=text,
@@ -71,7 +71,9 @@ def _result(result: Result, text: str) -> Result:
     outputs = tuple(Output((text, text), raw, raw, 1, text, 1.0, node=text) for _ in result.outputs)
     measurements = tuple(replace(m, raw=text) for m in result.measurements)
     failure = result.failure and Failure(result.failure.stage, text, result.failure.node)
-    facts = tuple(replace(fact, value=text if isinstance(fact.value, str) else fact.value) for fact in result.facts)
+    facts = tuple(
+        replace_fields(fact, value=text if isinstance(fact.value, str) else fact.value) for fact in result.facts
+    )
     return replace(result, outputs=outputs, measurements=measurements, facts=facts, failure=failure)
 
 

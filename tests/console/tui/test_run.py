@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.node import NodeScreen
@@ -338,7 +339,7 @@ def test_a_plan_says_in_full_what_a_stage_is_for() -> None:
 @pytest.mark.parametrize("asked", [True, False])
 async def test_what_was_left_is_said_whole_on_a_small_terminal(asked: bool) -> None:
     proofs = tuple(Proof(NodeId(f"n{place:03}"), asked=asked or not place) for place in range(134))
-    proofs = (replace(proofs[0], asked=not asked), *proofs[1:])
+    proofs = (replace_fields(proofs[0], asked=not asked), *proofs[1:])
     async with looking(faulty(), (80, 24)) as look:
         look.player.feed(events.NodesProven(proofs, 1.7e9))
         await look.press("3")

@@ -1,7 +1,6 @@
 """Spines as wires: each link once, below the name of its rack; nothing where that would not be seen at a glance."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from msgspec.structs import replace as replace_fields
@@ -69,8 +68,8 @@ def test_a_middle_tier_and_a_second_link_to_one_spine_have_no_wires() -> None:
     (group,) = shape.groups
     first, *others = group.racks
     again = replace_fields(first.uplinks[0], id=LinkId("again"))
-    twice = replace(first, uplinks=(*first.uplinks, again))
-    assert list_spine_wires(FabricShape(shape.tiers, (replace(group, racks=(twice, *others)),), ()), 200) == []
+    twice = replace_fields(first, uplinks=(*first.uplinks, again))
+    assert list_spine_wires(FabricShape(shape.tiers, (replace_fields(group, racks=(twice, *others)),), ()), 200) == []
 
 
 def test_a_lost_member_is_red_where_it_is_and_counted_at_its_spine() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.curves.curve_model import make_scale
 from benchconsole.console.tui.rows.terminal import Terminal
@@ -335,7 +336,9 @@ async def test_points_that_a_limit_left_out_are_in_sight_with_the_reason(size: t
     story = told(what, cohorts=("", ""), axis="clients")
     points = tuple(LeftOutPoint((("clients", value),), int(value), 2) for value in ("4", "8"))
     story.rounds = [
-        replace(each, swept=replace(each.swept, left_out=points)) for each in story.rounds if each.swept is not None
+        replace(each, swept=replace_fields(each.swept, left_out=points))
+        for each in story.rounds
+        if each.swept is not None
     ]
     story.closed = [replace(each, round=of) for each, of in zip(story.closed, story.rounds, strict=True)]
     async with looking(story, size) as look:

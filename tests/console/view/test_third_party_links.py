@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from msgspec.structs import replace as replace_fields
+
 from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import advance, opened
 from benchconsole.console.view.run_view import LinkView, RunView, State
@@ -40,13 +42,13 @@ def watch(described: Fabric, closed: ClosedRound, metric: Metric) -> RunView:
 
 def drawn(view: RunView) -> dict[str, LinkView]:
     """The links without the findings, which name their probe."""
-    return {name: replace(link, finding=None) for name, link in view.links.items()}
+    return {name: replace_fields(link, finding=None) for name, link in view.links.items()}
 
 
 def test_a_stranger_colours_links_and_nodes_as_iperf3_does() -> None:
     described = replace(star(), criteria=())
     closed = close(described, 1, flow("n1", "n2", 0.5), flow("n3", "n4", 0.95))
-    ours = watch(described, closed, replace(METRIC, name="iperf3.throughput"))
+    ours = watch(described, closed, replace_fields(METRIC, name="iperf3.throughput"))
     theirs = watch(described, of_iperf2(closed), METRIC)
     assert drawn(theirs) == drawn(ours)
     assert {name: node.state for name, node in theirs.nodes.items()} == {

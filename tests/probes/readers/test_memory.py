@@ -1,7 +1,5 @@
 """The memory of the nodes of a test: known only where it is declared of every one."""
 
-from dataclasses import replace
-
 import pytest
 from msgspec.structs import replace as replace_fields
 
@@ -14,7 +12,7 @@ from benchconsole.topology.model.fabric import Node
 def node(memory: float | str | None) -> Node:
     bare = a_node()
     facts: dict[str, str | float] = {} if memory is None else {"memory.total": memory}
-    return replace_fields(bare, hardware=replace(bare.hardware, facts=facts))
+    return replace_fields(bare, hardware=replace_fields(bare.hardware, facts=facts))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output, Round, SetValue, Swept
 from benchconsole.probes.model.remote import Remote, RemoteError
@@ -140,4 +141,4 @@ async def test_everything_is_set_back_before_anything_of_it_is_noted() -> None:
 def _add_axis(each: Round, axis: str) -> Round:
     assert each.swept is not None
     (more,) = swept("9000", axis=axis).swept.steps  # type: ignore[union-attr]
-    return replace(each, swept=replace(each.swept, steps=(*each.swept.steps, more)))
+    return replace(each, swept=replace_fields(each.swept, steps=(*each.swept.steps, more)))

@@ -85,7 +85,8 @@ def test_what_it_takes_of_all_is_declared() -> None:
 
 def test_the_share_of_memory_is_a_condition() -> None:
     nodes = tuple(
-        replace_fields(node, hardware=replace(node.hardware, facts={"memory.total": 2.0**30})) for node in _set().nodes
+        replace_fields(node, hardware=replace_fields(node.hardware, facts={"memory.total": 2.0**30}))
+        for node in _set().nodes
     )
     target = Target(nodes[0], None, {"size": "256 MiB"}, nodes)
     reading = Reading("h5perf-parallel.write", 1.0, Unit.BYTE_RATE, labels(tasks=4))

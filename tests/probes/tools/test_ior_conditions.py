@@ -1,7 +1,5 @@
 """The conditions of IOR and mdtest by their command lines: set, at the default, or unknown."""
 
-from dataclasses import replace
-
 import pytest
 from msgspec.structs import replace as replace_fields
 
@@ -111,6 +109,6 @@ def test_the_command_line_of_mdtest(command: str, item: str, operation: str, lab
 def test_the_bytes_of_all_tasks_are_a_share_of_the_memory(memory: float | None, share: str | None) -> None:
     bare = a_node()
     facts = {} if memory is None else {"memory.total": memory}
-    node: Node = replace_fields(bare, hardware=replace(bare.hardware, facts=facts))
+    node: Node = replace_fields(bare, hardware=replace_fields(bare.hardware, facts=facts))
     reading = Ior().parse(output("ior/3.3.0.txt"))[0]  # 32 tasks of one segment of 32 MiB
     assert dict(Ior().conditions(reading, Target(node))).get("memory_share") == share

@@ -244,7 +244,7 @@ def rename(described: Fabric, chance: random.Random) -> Fabric:
         }),
         links=MappingProxyType({link.id: link for link in links.values()}),
         mlags=tuple(
-            replace(pair, switches=(SwitchId(name[pair.switches[0]]), SwitchId(name[pair.switches[1]])), peer=tuple(links[each].id for each in pair.peer))
+            replace_fields(pair, switches=(SwitchId(name[pair.switches[0]]), SwitchId(name[pair.switches[1]])), peer=tuple(links[each].id for each in pair.peer))
             for pair in described.mlags
         ),
         groups=(), storage=MappingProxyType({}), vlans=MappingProxyType({}),

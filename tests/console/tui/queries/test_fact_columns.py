@@ -1,7 +1,6 @@
 """Columns of facts: found beside declared, what differs from peers, numbers, names, and what machines get."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -189,7 +188,7 @@ def test_a_short_name_gives_way_to_another_column() -> None:
 
 
 def test_what_is_no_number_is_none_for_machines() -> None:
-    (node,) = make_nodes(1, replace(NOTHING))
+    (node,) = make_nodes(1, replace_fields(NOTHING))
     record = make_column("cpu.mhz_max", [(node, (float("nan"), 2e9))], Unit.PER_SECOND).record(make_row(node))
     assert isinstance(record, dict)
     assert record["found"] == [None, 2e9]
