@@ -116,7 +116,9 @@ def test_the_first_frame_is_painted_before_anything_slow_is_imported() -> None:
 slow |= {"apsw", "sqlite3", "yaml", "pydantic", "pluggy", "ClusterShell", "benchconsole.console.reports"}
 pages = ("area", "criterion", "disk", "findings", "node", "nodes", "password", "plan", "plot", "run")
 slow |= {f"benchconsole.console.tui.screens.{name}" for name in pages}
+slow.add("importlib.metadata")
 import benchconsole.console.tui.app.console_app
+assert benchconsole.console.tui.textual_patches.apply()
 check()
 """
     assert run_fresh(LATER + more) == (0, "")

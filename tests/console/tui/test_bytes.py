@@ -1,6 +1,7 @@
 """The output to the terminal: only the cells that changed, with the override as well as without it."""
 
 import io
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -40,9 +41,16 @@ def test_a_span_is_cropped_at_both_ends(monkeypatch: pytest.MonkeyPatch) -> None
     assert (across.count("a"), across.count("b")) == (2, 2)
 
 
-def test_another_textual_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textual.__version__", "9.0.0", raising=False)
-    assert not textual_patches.apply()
+@pytest.mark.parametrize(
+    ("release", "is_known"), [("8.2.0", True), ("8.2.11", True), ("8.3.0", False), ("8.20.1", False), ("9.0.0", False)]
+)
+def test_another_textual_is_left_alone(
+    release: str, is_known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / f"textual-{release}.dist-info").mkdir()
+    monkeypatch.setattr(textual_patches, "find_packages", lambda: tmp_path)
+    monkeypatch.setattr(ChopsUpdate, "render_segments", ChopsUpdate.render_segments)
+    assert textual_patches.apply() is is_known
 
 
 def watching(monkeypatch: pytest.MonkeyPatch) -> list[Region]:
