@@ -1,9 +1,10 @@
 """Inputs and answers of the store: sessions, stored rounds, changes. All frozen."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
 
 from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import FailedAt, Labels, Proof, Result, Round
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 Options = Mapping[str, str | int | float]
 
 
-@dataclass(frozen=True, slots=True)
-class NewSession:
+class NewSession(Struct, frozen=True):
     """A session before anything of it has run.
 
     ``topology`` is the text of the file and ``topology_path`` where it was read; ``selection``
@@ -34,13 +34,12 @@ class NewSession:
     started: float
     label: str = ""
     selection: str = ""
-    options: Options = field(default_factory=lambda: MappingProxyType({}))
+    options: Options = MappingProxyType({})
     simulated: bool = False
     program: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSession:
+class StoredSession(Struct, frozen=True):
     """A session as it was created, and its state; its rounds come from ``read_plan`` and ``read_rounds``."""
 
     id: str
@@ -52,8 +51,7 @@ class StoredSession:
     tests: int
 
 
-@dataclass(frozen=True, slots=True)
-class OpenRound:
+class OpenRound(Struct, frozen=True):
     """A round that was begun and not closed: its console died, or is at it. ``started`` is UTC seconds."""
 
     round: Round
@@ -76,8 +74,7 @@ class JudgedMeasurements(NamedTuple):
     verdicts: "MeasurementVerdicts"
 
 
-@dataclass(frozen=True, slots=True)
-class SessionNote:
+class SessionNote(Struct, frozen=True):
     """A decision or an event while a session ran: an override, that it was held, that it went on."""
 
     kind: str
@@ -85,8 +82,7 @@ class SessionNote:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenCriteria:
+class ChosenCriteria(Struct, frozen=True):
     """The criteria that a session is judged with from ``at`` (UTC seconds) on: those of the file ``source``.
 
     None: those of the file that the session was begun with.
@@ -97,8 +93,7 @@ class ChosenCriteria:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeOutcome:
+class ProbeOutcome(Struct, frozen=True):
     """The outcome of one test of one node, begun ``at`` (UTC seconds): its numbers by metric, and its facts.
 
     ``failed_at`` is None where it gave an answer.
@@ -108,7 +103,7 @@ class ProbeOutcome:
     at: float
     failed_at: FailedAt | None
     numbers: Sequence[tuple[str, float]] = ()
-    facts: Mapping[str, str | float] = field(default_factory=lambda: MappingProxyType({}))
+    facts: Mapping[str, str | float] = MappingProxyType({})
 
 
 class HistorySession(NamedTuple):
@@ -149,16 +144,14 @@ class HistoryValue(NamedTuple):
     verdict: NumberVerdict | None
 
 
-@dataclass(frozen=True, slots=True)
-class ProofSet:
+class ProofSet(Struct, frozen=True):
     """The proofs of all nodes at the end of a run, stored at one time (UTC seconds)."""
 
     at: float
     proofs: tuple[Proof, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeMark:
+class ChangeMark(Struct, frozen=True):
     """How far somebody has read in a session; made by ``SessionStore.read_changes`` and given back to it."""
 
     rounds: int = 0
@@ -169,8 +162,7 @@ class ChangeMark:
     proofs: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SessionChanges:
+class SessionChanges(Struct, frozen=True):
     """Everything new in a session since a mark, in the order of storing within each field.
 
     ``results`` are those of rounds that are not closed; those of ``closed`` are within. ``judged``
@@ -192,16 +184,14 @@ class SessionChanges:
     late: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedLine:
+class RefusedLine(Struct, frozen=True):
     """A line of a spool that could not be brought back, and why."""
 
     line: int
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class SpoolImport:
+class SpoolImport(Struct, frozen=True):
     """The records that came back from a spool: results, rounds that were closed, notes and the rest in ``others``.
 
     ``known`` counts records that were there already. Where ``refused`` is not empty the file is kept,

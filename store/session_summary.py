@@ -1,8 +1,9 @@
 """One line of the list of sessions: state, counts, verdict, baseline. All frozen, and light to import."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+from msgspec import Struct
 
 
 class SessionState(StrEnum):
@@ -29,8 +30,7 @@ class SessionCounts(NamedTuple):
     watches: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class StoredVerdict:
+class StoredVerdict(Struct, frozen=True):
     """The verdict on a whole session, as whoever judged it words it: in a word, in a sentence, and what is missing.
 
     ``rules`` is the number of the rules by which it was made. ``counts`` is None where an older program stored it.
@@ -43,8 +43,7 @@ class StoredVerdict:
     counts: SessionCounts | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SessionSummary:
+class SessionSummary(Struct, frozen=True):
     """One line of the list of sessions.
 
     ``planned`` counts tests; ``tested``, ``failed``, ``unreachable`` and ``skipped`` (cancelled, or of a closed round
@@ -77,8 +76,7 @@ class SessionSummary:
     is_baseline: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Struct, frozen=True):
     """The ``session`` (its id) that later ones of its fabric are held against, who named it and when (UTC seconds)."""
 
     session: str

@@ -22,7 +22,7 @@ def command(db: Path | None, as_json: bool, with_size: bool) -> None:
 
     The id, the label, and last, last-1 ... name a session in other commands.
     """
-    from dataclasses import asdict
+    from msgspec import to_builtins
 
     from benchconsole.console.session.listed_verdict import list_verdict
     from benchconsole.store.files.paths import default_path
@@ -32,7 +32,7 @@ def command(db: Path | None, as_json: bool, with_size: bool) -> None:
     sizes = _read_sizes(path) if with_size and found else {}
     if as_json:
         own = ({"bytes": sizes.get(each.id, 0)} if with_size else {} for each in found)
-        print_json([{**asdict(each), **more} for each, more in zip(found, own, strict=True)])
+        print_json([{**to_builtins(each), **more} for each, more in zip(found, own, strict=True)])
         return
     if not found:
         click.echo("no session yet; benchconsole demo makes one, benchconsole run TOPOLOGY another")

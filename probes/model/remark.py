@@ -5,8 +5,9 @@ another one, and both stay.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 LONGEST = 20_000
 """Characters of one remark."""
@@ -42,8 +43,7 @@ class About(StrEnum):
     POINT = "point"
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Struct, frozen=True):
     """``subject`` names what it is ``about``: a node, a switch, the id of a link, the element of a finding, the source
     or the metric of a criterion, or ``stage: axis value`` of a point; empty of a session. An acceptance names kind,
     place and level of its finding, so that it is of no other one.
@@ -68,8 +68,7 @@ class Remark:
         return tuple(part.strip() for part in self.text.split("\n\n") if part.strip())
 
 
-@dataclass(frozen=True, slots=True)
-class RemarkSubject:
+class RemarkSubject(Struct, frozen=True):
     """The subject of a remark that is to be written: its kind, and ``about`` what and of which name it is.
 
     ``withdraws`` is the number of the remark that it takes back, 0 for none.

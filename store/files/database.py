@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
+from msgspec import Struct
 
 from benchconsole.store.errors import (
     DamagedError,
@@ -52,8 +53,7 @@ _MAGIC = b"SQLite format 3\0"
 _ELSEWHERE = "name another file; this one was left as it is"
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseFacts:
+class DatabaseFacts(Struct, frozen=True):
     """Facts of the database for ``doctor``. ``shape`` is the number of its shape, ``newest`` of the newest known."""
 
     path: Path

@@ -7,8 +7,9 @@ it, so a driver that was given up for dead cannot write when it wakes.
 import os
 import socket
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from benchconsole.store.codec.values import replace_surrogates, require_finite
 from benchconsole.store.errors import DrivenError
@@ -18,8 +19,7 @@ from benchconsole.store.sqlite import Connection
 _PROC = Path("/proc")
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(Struct, frozen=True):
     """One store within one process: ``token`` tells it from others there, ``born`` from a later process (or empty)."""
 
     host: str
@@ -75,8 +75,7 @@ SILENCE_SECONDS = 120.0
 """After this long without a heartbeat a driver on another machine counts as dead."""
 
 
-@dataclass(frozen=True, slots=True)
-class DriverRecord:
+class DriverRecord(Struct, frozen=True):
     """The last stretch of work on a session. ``ended`` and ``complete`` are None while it lasts."""
 
     id: int

@@ -5,7 +5,8 @@ One connection stays open, without lock or transaction: where nothing has change
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round
@@ -65,7 +66,7 @@ class ChangeReader:
         driver = self._driver
         if driver is None:
             return changes
-        return replace(changes, state=driver.state(self._clock()), because=driver.because, ended=driver.ended)
+        return replace_fields(changes, state=driver.state(self._clock()), because=driver.because, ended=driver.ended)
 
     def _read_new(self, connection: Connection, fabric: Fabric, since: ChangeMark) -> SessionChanges:
         (version,) = connection.execute("PRAGMA data_version").fetchone()

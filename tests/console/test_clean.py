@@ -4,10 +4,10 @@ import asyncio
 import os
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.exits import Exit
 from benchconsole.console.session.metadata import make_new_session
@@ -134,7 +134,7 @@ def interrupted(text: str, db: Path) -> str:
     async def begun() -> str:
         with Store.open(db) as store:
             session = Session(load_text(text, "small.yaml"), probes, store)
-            new = replace(make_new_session(session.fabric, session.choice, 1.0), label="killed")
+            new = replace_fields(make_new_session(session.fabric, session.choice, 1.0), label="killed")
             return await store.create_session(new, session.propose())
 
     return asyncio.run(begun())

@@ -1,10 +1,10 @@
 """The verdict on a whole session: it is listed as long as what it rests on is the same, and older files have none."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.model.checklist import Checklist, Mark, Step, StepState
 from benchconsole.probes.model.judgement import Level
@@ -66,13 +66,13 @@ async def test_a_list_counts_what_the_verdict_counted_as_long_as_it_holds(store:
     assert counted(store) == tuple(COUNTS)
     await judge(store, key)
     assert counted(store) == rows
-    await store.append_verdict(key, replace(SAID, counts=None))
+    await store.append_verdict(key, replace_fields(SAID, counts=None))
     assert counted(store) == rows
-    assert listed(store) == replace(KEPT, counts=None)
+    assert listed(store) == replace_fields(KEPT, counts=None)
 
 
 def test_every_count_of_a_verdict_is_one_of_the_list() -> None:
-    assert set(SessionCounts._fields) <= {each.name for each in fields(SessionSummary)}
+    assert set(SessionCounts._fields) <= {*SessionSummary.__struct_fields__}
     assert columns()["session_verdict"][-len(SessionCounts._fields) :] == SessionCounts._fields
 
 

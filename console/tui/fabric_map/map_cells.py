@@ -1,6 +1,6 @@
 """Places on the map that can be chosen, and runs of cells around the cursor."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache
 from itertools import chain
@@ -109,6 +109,25 @@ class MapLine(Struct, frozen=True):
     fold: int = 0
     is_live: bool = False
     has_numbers: bool = False
+
+
+MarkIds = tuple[NodeId | None, LinkId | None, SwitchId | None]
+"""A ``MapMark`` as a plain tuple, to which it is equal; it is made in a thirtieth of the time."""
+
+
+def find_places(lines: Iterable[MapLine]) -> dict[MarkIds, tuple[int, int]]:
+    """The first place of everything that can be marked: its line, and its spot among those of the line."""
+    places: dict[MarkIds, tuple[int, int]] = {}
+    for number, line in enumerate(lines):
+        for index, spot in enumerate(line.spots):
+            place = number, index
+            for node in spot.nodes:
+                places.setdefault((node, None, None), place)
+            for link in spot.links:
+                places.setdefault((None, link, None), place)
+            for switch in spot.switches:
+                places.setdefault((None, None, switch), place)
+    return places
 
 
 BLANK_LINE = MapLine(lambda _picture, _width: ())

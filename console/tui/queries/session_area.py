@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Iterable
-from dataclasses import asdict
+
+from msgspec import to_builtins
 
 from benchconsole.console.session.listed_sessions import ListedSession
 from benchconsole.console.session.listed_verdict import list_verdict
@@ -53,7 +54,7 @@ def _make_row(each: ListedSession, shown: str, now: float) -> Row:
     }  # fmt: skip
     numbers = {"lasted": lasted, "nodes": each.nodes, "holds": each.size}
     record: Record = {
-        **asdict(summary), "state": None if state is None else state.value, "run": summary.state.value,
+        **to_builtins(summary), "state": None if state is None else state.value, "run": summary.state.value,
         "verdict": verdict.words, "lasted": lasted, "nodes": each.nodes, "bytes": each.size,
         "shown": summary.id == shown, "remark": each.remark,
     }  # fmt: skip

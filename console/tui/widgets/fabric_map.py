@@ -1,6 +1,6 @@
 """The map of the fabric as a widget: its drawing, its cursor, and the part of it that is in sight."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,15 @@ from textual import events
 from textual.message import Message
 
 from benchconsole.console.tui.fabric_map.blocks import FOLDS, describe_fold
-from benchconsole.console.tui.fabric_map.map_cells import CellContent, MapLine, MapMark, MapPicture, MapSpot
+from benchconsole.console.tui.fabric_map.map_cells import (
+    CellContent,
+    MapLine,
+    MapMark,
+    MapPicture,
+    MapSpot,
+    MarkIds,
+    find_places,
+)
 from benchconsole.console.tui.fabric_map.map_layout import MOST_ROWS, count_map_lines, is_passed, lay_out_map
 from benchconsole.console.tui.fabric_map.shape import FabricShape
 from benchconsole.console.tui.queries.view_queries import LowestShares, find_busy_nodes
@@ -73,7 +81,7 @@ class FabricMap(CellWidget, can_focus=True):
         self._lines: Sequence[MapLine] = ()
         self._laid_out: tuple[object, ...] = ()
         self._counted: tuple[FabricShape | None, int, int] = (None, 0, 0)
-        self._places: dict[MapMark, tuple[int, int]] = {}
+        self._places: Mapping[MarkIds, tuple[int, int]] = {}
         self._kept: dict[tuple[int, CellContent], Row] = {}
         self._kept_loads: LinkLoads | None = None
         self._kept_heat: HeatValues | None = None
@@ -263,11 +271,7 @@ class FabricMap(CellWidget, can_focus=True):
             return
         self._laid_out = key
         self._lines = self._make_lines(self.view.fabric, self.shape, width, height, fold=self.fold, passing=folded)
-        self._places = {}
-        for number, line in enumerate(self._lines):
-            for index, spot in enumerate(line.spots):
-                for mark in spot.marks:
-                    self._places.setdefault(mark, (number, index))
+        self._places = find_places(self._lines)
 
     def _foldable(self, view: RunView, shape: FabricShape, width: int, height: int) -> frozenset[str]:
         """Names of racks that pass, when there is not room for all of them."""

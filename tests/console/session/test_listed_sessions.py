@@ -1,9 +1,9 @@
 """The list of sessions: newest first, the last standing remark on each, sizes only where they are cheap and final."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.session.listed_sessions import (
     ListedSession,
@@ -25,9 +25,9 @@ async def test_the_last_remark_that_stands_on_the_session_itself_is_told(tmp_pat
         one, other = [await store.create_session(new(label), []) for label in ("one", "other")]
         for remark in (
             SAID,
-            replace(SAID, text="a new kernel", at=950.0),
-            replace(SAID, text="of a node", about=About.NODE, subject="n1", at=960.0),
-            replace(SAID, text="a slip", at=970.0),
+            replace_fields(SAID, text="a new kernel", at=950.0),
+            replace_fields(SAID, text="of a node", about=About.NODE, subject="n1", at=960.0),
+            replace_fields(SAID, text="a slip", at=970.0),
             Remark(RemarkKind.WITHDRAWAL, About.SESSION, "", "no", "ann", 980.0, 980.0, withdraws=4),
         ):
             await store.append_remark(one, remark)

@@ -10,7 +10,7 @@ from benchconsole import topology
 from benchconsole.console.tui.fabric_map import cards
 from benchconsole.console.tui.fabric_map.blocks import RackBlock, blocks_of
 from benchconsole.console.tui.fabric_map.cards import choose_cards
-from benchconsole.console.tui.fabric_map.map_cells import MapMark, MapPicture
+from benchconsole.console.tui.fabric_map.map_cells import MapMark, MapPicture, find_places
 from benchconsole.console.tui.fabric_map.map_layout import lay_out_map
 from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
 from benchconsole.console.tui.rows.text_rows import plain_text, row_width
@@ -113,6 +113,9 @@ def test_every_node_has_one_place_and_every_switch_at_least_one(
     places = Counter(mark for line in lines for spot in line.spots for mark in spot.marks)
     assert {node: places[MapMark(node=node)] for node in shown.nodes} == dict.fromkeys(shown.nodes, 1)
     assert [switch for switch in shown.switches if not places[MapMark(switch=switch)]] == []
+    found = find_places(lines)
+    assert found.keys() == places.keys()
+    assert all(mark in {*lines[line].spots[spot].marks} for mark, (line, spot) in found.items())
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.cli.event_lines import format_proofs
 from benchconsole.console.session.controller import as_stored
@@ -391,7 +392,7 @@ def test_the_load_of_a_node_stands_until_its_next_and_the_end_of_the_round() -> 
 def _say(number: int) -> tuple[Remark, ...]:
     """So many remarks on the session."""
     one = Remark(RemarkKind.REMARK, About.SESSION, "", "seen", "ann", 1.0, 1.0)
-    return tuple(replace(one, number=place) for place in range(1, number + 1))
+    return tuple(replace_fields(one, number=place) for place in range(1, number + 1))
 
 
 @pytest.mark.parametrize(

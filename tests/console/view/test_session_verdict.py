@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.session.listed_verdict import list_verdict
 from benchconsole.console.view.events import LEFT_OUT, Noticed, SessionEnded, SessionOpened, make_noticed
@@ -285,7 +286,7 @@ def test_lists_show_what_is_stored_as_long_as_it_holds(
     outcome: Outcome | None,
     words: str,
 ) -> None:
-    session = replace(SUMMARY, state=state, verdict=verdict, fails=low[0], watches=low[1])
+    session = replace_fields(SUMMARY, state=state, verdict=verdict, fails=low[0], watches=low[1])
     assert list_verdict(session) == (outcome, words)
 
 

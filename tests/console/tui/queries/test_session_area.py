@@ -1,9 +1,9 @@
 """The area of sessions: what each column says at its boundaries, and that text of people stays text."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.session.listed_sessions import ListedSession
 from benchconsole.console.tui.queries.area import find_state
@@ -19,7 +19,7 @@ SUMMARY = SessionSummary(
 
 
 def row_of(listed: ListedSession | None = None, *, shown: str = "", now: float = 2000.0, **changed: Any) -> Any:
-    listed = listed or ListedSession(replace(SUMMARY, **changed))
+    listed = listed or ListedSession(replace_fields(SUMMARY, **changed))
     return list_session_rows([listed], shown, now).rows[0]
 
 
@@ -79,7 +79,9 @@ def test_the_shown_one_and_the_baseline_are_marked() -> None:
 
 
 def test_filters_take_the_words_and_numbers_of_the_columns() -> None:
-    other = replace(SUMMARY, id="1c09be77", label="after", ended=5000.0, verdict=StoredVerdict(RULES, "pass", "x"))
+    other = replace_fields(
+        SUMMARY, id="1c09be77", label="after", ended=5000.0, verdict=StoredVerdict(RULES, "pass", "x")
+    )
     area = list_session_rows([ListedSession(SUMMARY, "", 4, 5), ListedSession(other, "", 8, 6)], "", 6000.0)
     for text, kept in (
         ("state=fail", ["before"]), ("after", ["after"]), ("lasted>1min", ["after"]), ("nodes<8", ["before"]),
@@ -90,7 +92,7 @@ def test_filters_take_the_words_and_numbers_of_the_columns() -> None:
 
 def test_labels_and_remarks_are_only_text() -> None:
     nasty = "[@click=app.quit]x[/]\x1b]52;c;aGVsbG8=\x07\u202e"
-    row = row_of(ListedSession(replace(SUMMARY, label=nasty, fabric=nasty), nasty))
+    row = row_of(ListedSession(replace_fields(SUMMARY, label=nasty, fabric=nasty), nasty))
     for column in ("label", "fabric", "remark"):
         assert not set(row.words(column)) & set("\x1b\x07\u202e")
         assert "[@click=app.quit]x[/]" in row.words(column)
