@@ -7,7 +7,6 @@ through judging as those of a run do. ``python -m benchmarks.peers [--played N]`
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import Fact, Metric, Reading, Result, Round, Target, Test
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.units import Unit

@@ -6,7 +6,7 @@ fabric allows it, and so does each flow over the links of a slow switch.
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.store.store import Store
 from benchconsole.topology.capacity.expect import expect
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.routing.routes import Routes

@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import asyncssh
@@ -41,6 +41,7 @@ from benchconsole.probes.model.judgement import ClosedRound, Finding
 from benchconsole.probes.model.measuring import Result
 from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.access import Access
 from benchconsole.topology.model.fabric import Fabric
 from benchmarks.scale_screen import measure_screen

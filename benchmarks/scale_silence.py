@@ -11,13 +11,10 @@ import socket
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from types import MappingProxyType
 from typing import NamedTuple
-
-from msgspec import structs
 
 from benchconsole.console.cli.common import read_topology
 from benchconsole.console.session.metadata import CONFIRM, SessionChoice
@@ -29,6 +26,7 @@ from benchconsole.probes.api import Probe
 from benchconsole.probes.model.measuring import Result, Test
 from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
 ONE_OF = 20
@@ -61,9 +59,7 @@ def open_mute(nodes: Sequence[NodeId], port: int) -> Iterator[dict[NodeId, str]]
 
 def move(fabric: Fabric, addresses: Mapping[NodeId, str]) -> Fabric:
     """The fabric with these nodes at other addresses."""
-    nodes = {
-        name: structs.replace(node, address=addresses.get(name, node.address)) for name, node in fabric.nodes.items()
-    }
+    nodes = {name: replace(node, address=addresses.get(name, node.address)) for name, node in fabric.nodes.items()}
     return replace(fabric, nodes=MappingProxyType(nodes))
 
 

@@ -16,13 +16,10 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from importlib.resources import as_file, files
 from types import MappingProxyType
 from typing import TypeVar
-
-from msgspec.structs import replace as replace_fields
 
 from benchconsole import topology
 from benchconsole.probes.model.measuring import Round
@@ -34,6 +31,7 @@ from benchconsole.probes.planning.resource_use import ResourceUse
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.tools.inventory.probe import Inventory
 from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, Link, Stage, Suite
 from benchconsole.topology.routing.routes import Routes
@@ -61,7 +59,7 @@ def jetstream(factors: Mapping[str, float]) -> Fabric:
     roles = {switch.id: switch.role.value for switch in fabric.switches.values()}
 
     def scaled(link: Link) -> Link:
-        return replace_fields(link, speed=link.speed * factors.get(roles.get(link.a, ""), 1.0))  # type: ignore[call-overload]
+        return replace(link, speed=link.speed * factors.get(roles.get(link.a, ""), 1.0))  # type: ignore[call-overload]
 
     return replace(fabric, links=MappingProxyType({key: scaled(link) for key, link in fabric.links.items()}))
 

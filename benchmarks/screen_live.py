@@ -8,7 +8,6 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any, cast
 
 from benchconsole.console.session.controller import SessionController
@@ -21,6 +20,7 @@ from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.plugins.registry import load_probes
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchmarks.rejudge_sessions import Measured
 

@@ -21,7 +21,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -39,6 +38,7 @@ from benchconsole.store.reading.lazy_parts import AttemptAddress, read_outputs
 from benchconsole.store.reading.session_list import list_sessions
 from benchconsole.store.sqlite import Connection, open_connection
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.access import Access
 from benchconsole.topology.model.fabric import Fabric, Hardware, Node, NodeId, NodeRole
 from benchconsole.topology.units import Unit, counted

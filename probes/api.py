@@ -35,6 +35,7 @@ from benchconsole.probes.model.options import Given
 from benchconsole.probes.model.remote import Contact, Remote, RemoteError, Running
 from benchconsole.probes.model.sending import Directions, Sending, SendingOptions
 from benchconsole.probes.model.time_limits import compute_give_up
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Comparator, Node, NodeRole
 from benchconsole.topology.units import Shown, Unit, UnitError, parse
 
@@ -170,5 +171,5 @@ __all__ = [
     "Against", "Comparator", "Contact", "Demands", "Directions", "Fact", "FailedAt", "Failure", "Given", "Interval",
     "Labels", "Metric", "Node", "NodeRole", "Output", "Part", "PlanError", "Probe", "ProbeError", "ProbeOutputError",
     "Reading", "Remote", "RemoteError", "Running", "Safety", "Sending", "SendingOptions", "Shape", "Shown", "Target",
-    "ToolError", "Unit", "UnitError", "hook", "labels", "parse",
+    "ToolError", "Unit", "UnitError", "hook", "labels", "parse", "replace",
 ]  # fmt: skip

@@ -16,13 +16,12 @@ mapper, md, bcache), a mount in any process's view, use as swap, no size, and a 
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
-
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Probe, Safety
 from benchconsole.probes.model.errors import PlanError
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, Node, NodeId, Stage, Suite
 
 SYSFS = "/sys"
@@ -145,4 +144,4 @@ def confirm_disks(suite: Suite, typed: Collection[str]) -> Suite:
             return stage
         return replace(stage, options=MappingProxyType({**stage.options, "confirmed": serial}))
 
-    return replace_fields(suite, stages=tuple(map(confirm, suite.stages)))
+    return replace(suite, stages=tuple(map(confirm, suite.stages)))

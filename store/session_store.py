@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from benchconsole.store.writing import round_rows, session_rows
 from benchconsole.store.writing.write_cache import WriteCache
 from benchconsole.store.writing.write_queue import ResultJob
 from benchconsole.store.writing.writer import Writer
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from benchconsole import topology
@@ -10,6 +9,7 @@ from benchconsole.probes.api import Against, Metric, Shown, Unit, labels
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import Reading, Result, Round
 from benchconsole.topology.capacity.expect import expect
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Direction, Fabric
 from benchconsole.topology.routing.routes import Routes

@@ -1,12 +1,13 @@
 """The fabrics and suites that are examined: topology texts, and the stages of each suite."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
 from benchconsole.probes.planning.suites import find_suite
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, Stage, Suite
 from benchmarks.attribution.cable_simulator import METRICS

@@ -1,7 +1,6 @@
 """The product, examined: its plan, what a simulated run measures, and the findings that it makes of that."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from benchconsole.console.session.round_judging import make_judging_context
@@ -14,6 +13,7 @@ from benchconsole.probes.model.judgement import ClosedRound, Finding
 from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.copying import replace
 from benchmarks.attribution.cable_simulator import CableSimulator, SimulatedRun, Truth
 from benchmarks.attribution.described import SUITES, find_stages, load_fabric
 from benchmarks.attribution.faults import Fault, FaultDraw, make_damage

@@ -8,7 +8,7 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from itertools import pairwise, zip_longest
 
 from benchconsole.console.availability.watch_options import EVERY, LASTS
@@ -16,6 +16,7 @@ from benchconsole.probes.judging.grading import grade_range
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.store.model import ProbeOutcome, StoredSession
+from benchconsole.topology.copying import replace
 
 _SAYS = frozenset(("availability.up", "availability.service"))
 """Its metrics that are 1 where something is up, and 0 where it is not."""

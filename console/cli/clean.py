@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -22,6 +22,7 @@ from benchconsole.store.errors import UnknownSessionError
 from benchconsole.store.files.paths import default_path
 from benchconsole.store.session_summary import SessionState, SessionSummary
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import select
 from benchconsole.topology.units import counted as count

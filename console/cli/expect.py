@@ -4,7 +4,6 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ import click
 from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput
 from benchconsole.topology.collector import pause_collector
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import RoutingError, SelectionError
 from benchconsole.topology.model.fabric import Fabric, Flow, Link
 from benchconsole.topology.model.failed_elements import remove_elements

@@ -3,7 +3,6 @@
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -20,6 +19,7 @@ from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.api import Output, Probe
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import SelectionError, find_near
 from benchconsole.topology.model.cohorts import VALUE_WORDS, is_value
 from benchconsole.topology.model.fabric import Fabric, NodeId

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput
+from benchconsole.topology.copying import replace
 
 if TYPE_CHECKING:
     from benchconsole.console.tui.fabric_map.map_section import MapSection

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from benchconsole import __version__
@@ -19,6 +18,7 @@ from benchconsole.console.tui.start_model import Demo, Interrupted, KnownFile, P
 from benchconsole.store.errors import StoreError
 from benchconsole.store.files.paths import default_path
 from benchconsole.store.session_summary import SessionState, SessionSummary
+from benchconsole.topology.copying import replace
 
 SHOWN = 9
 """Sessions on the page: one digit each."""

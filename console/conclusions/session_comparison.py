@@ -6,7 +6,7 @@ Where any of these differs, the reason is told and no number is given.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from statistics import fmean
 from typing import NamedTuple
@@ -28,6 +28,7 @@ from benchconsole.probes.statistics.comparison import (
     judge_subjects,
 )
 from benchconsole.probes.statistics.consistency import SpreadComparison, compare_spread
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Comparator
 

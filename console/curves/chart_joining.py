@@ -5,10 +5,10 @@ chart.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from benchconsole.console.curves.curve_model import Chart, Curve, Point
 from benchconsole.probes.model.measuring import Labels
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 
 MOST_CURVES = 6

@@ -5,10 +5,10 @@ so that it fills the picture.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from benchconsole.console.curves.chart_joining import MOST_CURVES
 from benchconsole.console.curves.curve_model import Chart, Curve, Point
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 
 SESSION = "session"

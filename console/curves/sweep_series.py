@@ -7,7 +7,7 @@ with its newest result. ``console.curves.curve_model`` says what a curve means.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from benchconsole.probes.model.labels import ASKED, CHOSEN
 from benchconsole.probes.model.measuring import Labels, LeftOutPoint, Round, Swept
 from benchconsole.probes.model.plausible_numbers import find_implausible
 from benchconsole.probes.planning.sweeps import REPETITION
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.sweep import CLIENTS, parse_number, sort_values
 from benchconsole.topology.units import RATES, Shown, Unit

@@ -7,7 +7,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchconsole.console.availability.evaluation import SampleSchedule, UptimeSample, read_sample, read_schedule
@@ -26,6 +26,7 @@ from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.store.errors import StoreError
 from benchconsole.store.model import ProbeOutcome
 from benchconsole.store.session_summary import SessionState
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, Stage, Suite
 
 if TYPE_CHECKING:

@@ -1,9 +1,9 @@
 """The baseline of a fabric: for criteria that ask for shares of what an earlier session measured."""
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Basis, Fabric
 
 if TYPE_CHECKING:

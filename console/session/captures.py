@@ -6,7 +6,7 @@ rounds of their own: flows that ran one after the other are held against the who
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, repeat
 from types import MappingProxyType
@@ -23,6 +23,7 @@ from benchconsole.probes.planning.sweeps import REPETITION, label_tests
 from benchconsole.probes.plugins.captured_output import Ending, read_captured
 from benchconsole.probes.plugins.probe_output import find_stage, read_output
 from benchconsole.probes.readers.readings import add_labels
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
 from benchconsole.topology.model.sweep import CLIENTS

@@ -6,7 +6,6 @@ Whatever takes long is done in that thread, or in a second one beside it.
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -26,6 +25,7 @@ from benchconsole.console.view.run_view import DetectableFaults, RunView
 from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, Proposal
 from benchconsole.probes.model.measuring import Metric, Round, Test
 from benchconsole.probes.planning.suites import list_suite_names
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 
 if TYPE_CHECKING:

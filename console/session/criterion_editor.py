@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchconsole.console.session.criteria_changes import list_changes
@@ -23,6 +23,7 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.store.errors import StoreError
 from benchconsole.store.reading.criteria_reading import read_criteria
 from benchconsole.store.session_summary import SessionState
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.document import MAX_BYTES, read_text, source_text
 from benchconsole.topology.errors import TopologyError
 from benchconsole.topology.model.fabric import Criterion, Fabric

@@ -6,7 +6,7 @@ A result is stored before anybody is told of it, and a round is judged and store
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchconsole.console.session.judged_rounds import JudgedRounds
@@ -35,6 +35,7 @@ from benchconsole.probes.running.load_sampler import list_sampled
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.running.step_setter import StepSetter
 from benchconsole.store.errors import StoreError
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.selection import fold
 

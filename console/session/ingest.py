@@ -4,7 +4,6 @@ They are planned, read by their probe, judged and stored like every other result
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchconsole.console.session.captures import (
@@ -26,6 +25,7 @@ from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.labels import tell_labels
 from benchconsole.probes.model.measuring import Reading, Result, Round
 from benchconsole.store.session_summary import SessionState
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric
 

@@ -1,11 +1,11 @@
 """The fabric of a stored session, with the criteria that it is judged with now."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchconsole.console.session.baseline import add_baseline
 from benchconsole.console.session.stored_fabric import describe_fabric
 from benchconsole.store.reading.criteria_reading import read_criteria
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric
 
 if TYPE_CHECKING:

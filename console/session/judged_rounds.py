@@ -1,7 +1,6 @@
 """The closed rounds of a session with their verdicts, and the findings over all of them."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -9,6 +8,7 @@ from benchconsole.probes.model.detectable_loss import DetectableLoss
 from benchconsole.probes.model.judgement import ClosedRound, Finding
 from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.model.round_bounds import ConfirmationBounds
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
 if TYPE_CHECKING:

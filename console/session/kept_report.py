@@ -10,7 +10,6 @@ import json
 import secrets
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 import benchconsole
@@ -19,6 +18,7 @@ from benchconsole.console.text.cells import to_ascii
 from benchconsole.store.errors import StoreError
 from benchconsole.store.reading.report_reading import read_kept_report
 from benchconsole.store.session_summary import SessionState
+from benchconsole.topology.copying import replace
 
 if TYPE_CHECKING:
     from benchconsole.console.reports.content import ReportOptions, SessionDetails

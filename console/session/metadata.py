@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from benchconsole.console.session.stored_fabric import SETTING
 from benchconsole.probes.model.round_bounds import CONFIRMATION_SECONDS, MOST_TESTS
 from benchconsole.probes.planning.suites import SINGLE, find_suite
 from benchconsole.store.model import NewSession, SessionNote
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import fold, select

@@ -5,10 +5,7 @@ Pure. Every part of a suite that is left out is named in a sentence, with the re
 
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
-
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.session.metadata import CHANGE_NODES, SessionChoice
 from benchconsole.console.session.proposed_rounds import ProposedRounds
@@ -25,6 +22,7 @@ from benchconsole.probes.planning.single_test import read_single_test
 from benchconsole.probes.planning.stage_choice import choose_stages
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.planning.sweeps import was_skipped
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId, Stage, Suite
 from benchconsole.topology.model.sweep import Step
@@ -81,7 +79,7 @@ def _leave_out_steps(suite: Suite, choice: SessionChoice) -> tuple[Suite, tuple[
         return suite, ()
     kept = tuple(stage for stage in suite.stages if stage not in changing)
     commands = [(stage, "; ".join(shlex.join(step.run) for step in _list_steps(stage))) for stage in changing]
-    return replace_fields(suite, stages=kept), tuple(
+    return replace(suite, stages=kept), tuple(
         Omission(
             f"{stage.probe} over {', '.join(step.axis for step in _list_steps(stage))} is not run: it changes nodes "
             f"({words}); benchconsole run --change-nodes allows it",
@@ -102,12 +100,12 @@ def _leave_out_disks(
     left: list[Omission] = []
     stages: list[Stage] = []
     for stage in suite.stages:
-        alone = replace_fields(suite, stages=(stage,))
+        alone = replace(suite, stages=(stage,))
         own = {each.node: each for each in list_confirmations(fabric, alone, probes, nodes=nodes)}
         stages.append(replace(stage, nodes=tuple(node for node in stage.nodes if node not in own)))
         words = (f"{stage.probe} is not run: {each.lost} would be lost; nobody confirmed it" for each in own.values())
         left += (Omission(each, OmissionReason.NOT_CONFIRMED) for each in words)
-    return replace_fields(suite, stages=tuple(stages)), tuple(left)
+    return replace(suite, stages=tuple(stages)), tuple(left)
 
 
 def plan_repeats(judged: Iterable[ClosedRound], *, only: Collection[str], first: int, in_waves: bool) -> ProposedRounds:
@@ -120,7 +118,7 @@ def plan_repeats(judged: Iterable[ClosedRound], *, only: Collection[str], first:
     wanted = [test for each in closed for test in each.tests if test.id in only] if only else list_failed_tests(judged)
     found = rerun(wanted, closed, first=first)
     rounds = tuple(
-        each if each.swept is None else replace(each, swept=replace_fields(each.swept, ending=None)) for each in found
+        each if each.swept is None else replace(each, swept=replace(each.swept, ending=None)) for each in found
     )
     return ProposedRounds(split_into_waves(rounds) if in_waves else rounds, in_waves=in_waves)
 
@@ -148,8 +146,8 @@ def _leave_out_used(
         for stage in suite.stages
     )
     alike = group_by_key((why, node) for node, why in spared.items() if node in meant)
-    return replace_fields(suite, stages=stages), tuple(
-        replace_fields(why, words=f"{fold(nodes)}: {why.words}; not loaded") for why, nodes in alike.items()
+    return replace(suite, stages=stages), tuple(
+        replace(why, words=f"{fold(nodes)}: {why.words}; not loaded") for why, nodes in alike.items()
     )
 
 

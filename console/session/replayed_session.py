@@ -7,7 +7,6 @@ jump to any instant: what is shown there is the fold of all events up to it.
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.store.model import StoredSession
 from benchconsole.store.session_summary import SessionState
+from benchconsole.topology.copying import replace
 
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe

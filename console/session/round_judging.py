@@ -5,7 +5,6 @@ Nothing of it is imported where a stored session is only looked at.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ from benchconsole.probes.model.measuring import Metric, Round
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.probes.model.repeats import find_repeats
 from benchconsole.probes.model.round_bounds import ConfirmationBounds
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ The command and the plan sheet of the screen read them here, so that both say th
 import math
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 from benchconsole.console.exits import BadInput
@@ -28,6 +27,7 @@ from benchconsole.console.session.run_limits import (
 )
 from benchconsole.console.session.stored_fabric import SETTING
 from benchconsole.probes.running.guards.in_use import InUseOverride
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.cohorts import DIMENSION_WORDS, VALUE_WORDS, is_dimension, is_value
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import fold, select

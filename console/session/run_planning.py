@@ -5,9 +5,6 @@
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.exits import BadInput
 from benchconsole.console.session.loop_thread import LoopThread
@@ -38,6 +35,7 @@ from benchconsole.probes.model.omission import Omission
 from benchconsole.probes.planning.stage_choice import choose_stages, list_stage_names
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.store.files.paths import name_database
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.selection import fold
@@ -86,9 +84,9 @@ class RunPlanning:
                 )
                 notes = _make_plan_notes(session, rounds) if rounds else PlanNotes()
                 held_back = (*_list_words(session.proposed.left_out), *notes.held_back)
-                found = Proposal(rounds, replace_fields(notes, held_back=held_back), session.proposed.unconfirmed)
+                found = Proposal(rounds, replace(notes, held_back=held_back), session.proposed.unconfirmed)
             command = "" if is_repeat else _format_command(session, suite, given, test)
-            return replace_fields(found, chosen=_say_chosen(session, given, has_command=bool(command)), command=command)
+            return replace(found, chosen=_say_chosen(session, given, has_command=bool(command)), command=command)
 
         await self._thread.ask(lambda: _ask_occupation(session))
         return await self._thread.call(propose)

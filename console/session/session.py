@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchconsole.console.availability.watch_options import EVERY
@@ -49,6 +48,7 @@ from benchconsole.store.model import SessionNote
 from benchconsole.store.reading.loss_reading import read_losses
 from benchconsole.store.reading.remark_reading import read_remarks
 from benchconsole.store.session_summary import SessionState
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import fold
 

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchconsole.console.conclusions.metric_samples import Naming, list_samples
@@ -28,6 +27,7 @@ from benchconsole.console.session.metadata import list_cohorts
 from benchconsole.console.session.session import Session
 from benchconsole.console.view.run_view import RunView
 from benchconsole.store.errors import UnknownSessionError
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import find_near
 
 if TYPE_CHECKING:

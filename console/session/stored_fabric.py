@@ -4,13 +4,13 @@ It imports neither planning nor judging nor SSH: names, switches and links are o
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchconsole.console.session.kept_fabric import KeptFabric
 from benchconsole.console.view.events import SessionOpened
 from benchconsole.store.model import NewSession
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.access import Caps
 from benchconsole.topology.model.fabric import Fabric
 

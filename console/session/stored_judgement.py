@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.console.session.baseline import add_baseline
@@ -23,6 +23,7 @@ from benchconsole.store.reading.loss_reading import read_losses
 from benchconsole.store.reading.measurement_reading import read_unjudged
 from benchconsole.store.reading.passed_reading import count_measurements, count_passed, read_full_results, read_told
 from benchconsole.store.reading.report_reading import read_report_basis
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.selection import fold
 

@@ -1,6 +1,5 @@
 """The verdict on a session, kept with it: lists show it without reading the session."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchconsole.console.session.judged_fabric import load_judged_fabric
@@ -10,6 +9,7 @@ from benchconsole.console.view.session_verdict import SessionVerdict, decide
 from benchconsole.console.view.stored_verdict import RULES
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.store.session_summary import SessionCounts, SessionState, StoredVerdict
+from benchconsole.topology.copying import replace
 
 if TYPE_CHECKING:
     from benchconsole.store.session_store import SessionStore

@@ -8,10 +8,11 @@ numbers right on a busy machine, where the clients of one round arrive far apart
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf
 
 from benchconsole.console.simulator.network import SimulatedNetwork, StreamLoad
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 
 

@@ -5,7 +5,6 @@ that findings speak of now or no longer; all others are the same objects as befo
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import replace
 
 from benchconsole.console.view.blame import read_unexplained
 from benchconsole.console.view.persistent_map import LayeredMap, make_layered
@@ -24,6 +23,7 @@ from benchconsole.probes.judging.link_state import read_links
 from benchconsole.probes.model.alike_passes import TestedNames
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Bundle, Failure, Result
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import LinkId, Node, NodeId
 

@@ -5,7 +5,6 @@ they come from a run or from the store. A step costs what the event brings, not 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -56,6 +55,7 @@ from benchconsole.probes.model.omission import Omission
 from benchconsole.probes.model.repeats import find_repeats
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.collector import pause_collector
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.units import counted as count

@@ -6,7 +6,7 @@ Tables on screen and reports share these. ``value`` is for machines (base units,
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import chain
@@ -18,6 +18,7 @@ from benchconsole.console.view.run_view import RunView, State, state_of, state_o
 from benchconsole.probes.model.alike_passes import list_tested
 from benchconsole.probes.model.judgement import Finding, Level, Verdict
 from benchconsole.probes.model.measuring import Failure, Labels, Reading, Result, Test
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.conditions import format_condition
 from benchconsole.topology.units import Shown, Unit, percent
 

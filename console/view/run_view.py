@@ -72,8 +72,7 @@ def state_of(verdict: Verdict) -> State:
     return _STATE[verdict.level]
 
 
-@dataclass(frozen=True, slots=True)
-class NodeView:
+class NodeView(Struct, frozen=True):
     """One node: its worst state, and everything that is known of it. ``has_passes``: also verdicts in columns."""
 
     node: Node

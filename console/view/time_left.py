@@ -7,10 +7,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from msgspec.structs import replace as replace_fields
-
 from benchconsole.console.view.run_view import RunView, StageView, State, worst
 from benchconsole.probes.model.measuring import FailedAt, Round, Test
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.units import counted
 
@@ -155,7 +154,7 @@ def advance_stages(view: RunView, stages: Sequence[StageView], now: float) -> li
     gone = min(elapsed, _foresee(view.current, _list_ratios(view)).middle)
     more = max(overrun.most, 0.0) if overrun is not None else 0.0
     return [
-        replace_fields(each, seconds=each.seconds + elapsed, left=max(each.left - gone, 0.0), overrun=more)
+        replace(each, seconds=each.seconds + elapsed, left=max(each.left - gone, 0.0), overrun=more)
         if each.state is State.RUNNING
         else each
         for each in stages

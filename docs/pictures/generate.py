@@ -19,7 +19,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -52,6 +51,7 @@ from benchconsole.console.tui.start_model import Demo, Past, StartModel
 from benchconsole.console.view.stored_verdict import ListedVerdict, Outcome
 from benchconsole.store.files.paths import default_path
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 
 HERE = Path(__file__).parent
 READ = ""

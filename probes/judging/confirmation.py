@@ -10,7 +10,6 @@ So is a test whose tool failed between nodes that gave numbers otherwise: it is 
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 from benchconsole.probes.api import Probe, Shape
@@ -30,6 +29,7 @@ from benchconsole.probes.planning.stage_legs import PEER_OPTION as PEER_LEG
 from benchconsole.probes.planning.stage_network import OPTION as NETWORK
 from benchconsole.probes.planning.stream_counts import count_streams
 from benchconsole.probes.planning.suites import is_steered
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import LinkId, NodeId, Stage, Suite
 

@@ -1,15 +1,12 @@
 """The tests and measurements that a criterion speaks of. Pure, and without numpy: verdicts on sessions ask it, too."""
 
-from dataclasses import dataclass
-
 from benchconsole.probes.model.labels import read_typed
 from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
 from benchconsole.topology.model.conditions import accept_labels
 from benchconsole.topology.model.fabric import Criterion
 
 
-@dataclass(frozen=True, slots=True)
-class DefaultCriterion(Criterion):
+class DefaultCriterion(Criterion, frozen=True):
     """A criterion that no file declares: it speaks of tests that send in bulk only."""
 
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.finding_text import describe_low, make_unexplained_finding
@@ -14,6 +14,7 @@ from benchconsole.probes.judging.network_fallback import (
 )
 from benchconsole.probes.judging.set_cover import PART, LowVerdict
 from benchconsole.probes.model.judgement import Confidence, Finding, Suspect
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import network_rate

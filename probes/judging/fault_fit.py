@@ -8,7 +8,7 @@ is none. Faults that fit alike are a tie.
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations, starmap
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from benchconsole.probes.judging.fault_model import Fault, FaultModel
 from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.set_cover import FEWEST
 from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 
 ALIKE = 2.0

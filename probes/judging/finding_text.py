@@ -4,7 +4,6 @@ One function for each kind of cause; which cause it is, ``attribution`` and ``fi
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from benchconsole.probes.judging.attribution import Cause
 from benchconsole.probes.judging.components import Component, ComponentKind
@@ -14,6 +13,7 @@ from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.set_cover import LowVerdict, is_assumed
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect, Verdict
 from benchconsole.probes.model.labels import tell_labels
+from benchconsole.topology.copying import replace
 from benchconsole.topology.element_names import direction_name, is_nic
 from benchconsole.topology.model.fabric import Fabric, NodeId, NodeRole
 from benchconsole.topology.selection import fold

@@ -5,7 +5,7 @@ queue makes the round trip long, a window over that round trip is the rate of wh
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.finding_text import describe_low, make_unexplained_finding
@@ -14,6 +14,7 @@ from benchconsole.probes.judging.reasons import Cause, Reason, explain_flow
 from benchconsole.probes.judging.round_flows import MeasuredFlow
 from benchconsole.probes.judging.set_cover import PART, LowVerdict
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect, Verdict
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.units import memory_size
 

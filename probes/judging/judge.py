@@ -1,7 +1,6 @@
 """The only place where a number meets a bound: closed round in, verdicts out. Pure functions."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from benchconsole.probes.model.measurement_table import (
 )
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.topology.arrays import Indices
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 
 YARDSTICKS: tuple[Callable[[JudgingContext, ClosedRound], Iterator[Verdict]], ...] = (

@@ -5,13 +5,12 @@ wrong. Their rate then is what the second one carries, and no fault of a cable o
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
-
-from msgspec.structs import replace as replace_fields
+from dataclasses import dataclass
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.round_flows import MeasuredFlow
 from benchconsole.topology.capacity.expect import expect
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Flow, NodeId
@@ -120,7 +119,7 @@ def _fill_network(context: JudgingContext, flows: Sequence[MeasuredFlow], name: 
 
 def _turn(flow: Flow, network: str) -> Flow:
     """The flow as it is over another network."""
-    return replace_fields(flow, network=network, demand=None, leg=None, last_leg=None, vlan=None)
+    return replace(flow, network=network, demand=None, leg=None, last_leg=None, vlan=None)
 
 
 def _make_fallback(context: JudgingContext, each: MeasuredFlow, name: str, wire: float) -> Fallback:

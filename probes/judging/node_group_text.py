@@ -1,11 +1,10 @@
 """The finding on nodes below one criterion, each by itself, in words; which nodes, ``node_groups`` decides."""
 
-from dataclasses import replace
-
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.finding_text import list_metrics, make_node_finding, rank_low
 from benchconsole.probes.judging.node_groups import EVERYTHING, NodeGroup
 from benchconsole.probes.model.judgement import Confidence, Finding, Suspect, Verdict
+from benchconsole.topology.copying import replace
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import counted, show
 

@@ -4,13 +4,13 @@ Every part that such a flow may cross could be the cause, and which flows met on
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.finding_text import describe_low, make_unexplained_finding
 from benchconsole.probes.judging.rate_interval import is_ugal
 from benchconsole.probes.judging.set_cover import LowVerdict
 from benchconsole.probes.model.judgement import Finding
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import counted
 
 

@@ -1,7 +1,6 @@
 """The findings on patterns in the matrix of pairs, in words; which pattern it is, ``pattern_causes`` decides."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.finding_text import make_unexplained_finding
@@ -9,6 +8,7 @@ from benchconsole.probes.judging.pattern_causes import PatternCause
 from benchconsole.probes.judging.patterns import VLAN, Pattern, PatternKind
 from benchconsole.probes.judging.set_cover import LowVerdict
 from benchconsole.probes.model.judgement import Confidence, Finding, Suspect
+from benchconsole.topology.copying import replace
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import counted, percent
 

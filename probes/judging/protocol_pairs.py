@@ -1,7 +1,7 @@
 """TCP beside UDP of the same pair: where datagrams arrive at the rate that TCP did not reach, its links carry it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.flow_conditions import FlowConditions
@@ -10,6 +10,7 @@ from benchconsole.probes.judging.reasons import Cause, explain_flow
 from benchconsole.probes.judging.round_flows import DATAGRAMS, MeasuredFlow, RoundFlows
 from benchconsole.probes.judging.set_cover import LowVerdict
 from benchconsole.probes.model.judgement import Finding
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import digits3, network_rate
 
 

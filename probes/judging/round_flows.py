@@ -9,7 +9,6 @@ from functools import cached_property, lru_cache
 from math import inf
 
 import numpy as np
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.judging.criterion_match import matching
 from benchconsole.probes.judging.parts import Parts
@@ -23,6 +22,7 @@ from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
 from benchconsole.topology.capacity.expect import MODEL, Expectation, expect
 from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.capacity.open_routing import LeastRates, OpenRouting
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Criterion, Direction, Flow
 from benchconsole.topology.routing.graph import Graph
@@ -389,7 +389,7 @@ def limit_flows(graph: Graph, flows: Sequence[Flow], routes: Sequence[Route], st
         demands = [] if flow.demand is None else [flow.demand]
         if most < least * (1 - 1e-9):
             demands.append(most)
-        found.append(replace_fields(flow, demand=min(demands)) if demands else flow)
+        found.append(replace(flow, demand=min(demands)) if demands else flow)
     return found
 
 

@@ -7,7 +7,7 @@ those of peers and of a baseline are one for each set of its labels as well.
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
 from benchconsole.probes.model.plausible_numbers import describe_implausible
 from benchconsole.probes.planning.sweeps import REPETITION
 from benchconsole.probes.statistics.peers import FEWEST
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.baseline import BaselineNumbers, BaselineValue
 from benchconsole.topology.model.conditions import accept_labels

@@ -5,12 +5,13 @@ sets have in common; else the nodes together (``node_sets``). The known fault of
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.finding_text import find_loss
 from benchconsole.probes.judging.node_sets import MOST, SEVERAL, JudgedSet, SetCause, explain_sets, list_verdicts
 from benchconsole.probes.model.judgement import Finding
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.storage import Clients, Storage
 

@@ -1,7 +1,6 @@
 """The findings on nodes below a criterion together, in words; which cause it is, ``set_causes`` decides."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from benchconsole.probes.judging.context import JudgingContext
@@ -10,6 +9,7 @@ from benchconsole.probes.judging.node_sets import JudgedSet, SetCause
 from benchconsole.probes.judging.set_causes import Explained, SharedCause
 from benchconsole.probes.model.judgement import Confidence, Finding, Suspect, Verdict
 from benchconsole.probes.model.labels import tell_labels
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.storage import Clients, Storage
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import counted, show

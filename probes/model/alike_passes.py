@@ -4,8 +4,9 @@ Lists and sessions on screen have none, and do without numpy.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import Result
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from benchconsole.topology.arrays import Floats, Indices
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AlikePasses:
+class AlikePasses(Struct, frozen=True, eq=False):
     """Verdicts of one round that passed, and differ in test, value and wording only; each is of a test on one node.
 
     ``like`` is one of them. Of each: its ``result`` (a place in ``results``, those of the round) and its ``value`` in

@@ -1,10 +1,12 @@
 """The vocabulary of judging, all frozen: a closed round, the verdict on one subject, the finding on one cause."""
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+
 from benchconsole.probes.model.measuring import Labels, Result, Round
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import Shown, Unit
 
 if TYPE_CHECKING:
@@ -103,8 +105,7 @@ class Confidence(StrEnum):
     POSSIBLE = "possible"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One cause, named once, with everything it drags down counted under it. Goes to JSON and back unchanged.
 
     ``element`` is the id of the node, link, switch, VLAN or storage system, of a set of nodes its short form; ``where``
@@ -162,8 +163,7 @@ class CloseReason(StrEnum):
     STOPPED = "stopped"
 
 
-@dataclass(frozen=True, slots=True)
-class ClosedRound:
+class ClosedRound(Struct, frozen=True):
     """A round with its results; only now are there peers to compare with. ``because`` says why it was stopped.
 
     ``verdicts`` come when it is judged, under the name ``judged_by``. ``attempt`` is its number in the store.

@@ -5,7 +5,6 @@ All frozen; all values in base units.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import ClassVar
@@ -68,8 +67,7 @@ INWARD = ("direction", "in")
 """The label of a reading of what came from the peer to the node."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """One number that a parser read, with the text it was read from.
 
     The end of its test makes it a measurement: only then it has an ``id`` and a time ``at`` (UTC, seconds since 1970).
@@ -93,8 +91,7 @@ class Fact(Struct, frozen=True):
     labels: Labels = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """The output of a command, as bytes; ``stdout`` and ``stderr`` are cut where ``truncated``.
 
     ``argv`` is the command as the probe gave it, without what surrounds it on the node.
@@ -130,8 +127,7 @@ class KeptOutputs(Sequence[Output], ABC):
         """Seconds that the longest of the commands took; known without fetching."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """The nodes and options of one test: ``node`` alone, ``node`` sending to ``peer``, or all ``members`` at once.
 
     ``options`` are the stage's options after the probe's own defaults; a design may set some of them
@@ -141,7 +137,7 @@ class Target:
 
     node: Node
     peer: Node | None = None
-    options: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
+    options: Mapping[str, str | int | float] = MappingProxyType({})
     members: tuple[Node, ...] = ()
     labels: Labels = ()
 
@@ -253,8 +249,7 @@ class Failure(Struct, frozen=True):
     node: NodeId
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(Struct, frozen=True):
     """One probe on one target within one round. ``id`` is unique within a plan.
 
     ``bundle`` names the element that this test loads together with the other tests of its
@@ -352,8 +347,7 @@ def join_probes(names: Iterable[str]) -> str:
     return _AND.join(dict.fromkeys(names))
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
+class Round(Struct, frozen=True):
     """Tests that run together. ``because`` says in words what the round is for, ``swept`` its point of a sweep.
 
     ``probe`` is that of all its tests; a round that ``is_mixed`` has tests of several, whose names are joined
@@ -404,8 +398,7 @@ class Round:
         return tuple(flow for test in self.tests for flow in test.flows)
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """Everything one test gave: outputs always, then measurements and facts, or a failure.
 
     ``started`` is wall time, ``seconds`` is not: it is counted by a clock that nobody sets. ``drift`` is by how

@@ -3,7 +3,6 @@
 Planning and judging read these values only; the names of a tool's options stay with its probe.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from msgspec import Struct
@@ -22,8 +21,7 @@ class Directions(StrEnum):
     BOTH = "both"
 
 
-@dataclass(frozen=True, slots=True)
-class Sending:
+class Sending(Struct, frozen=True):
     """The flow that a test sends from one node to another while it runs.
 
     ``streams`` is how many connections send at once, each on one member cable of every link. ``rate`` is byte/s of

@@ -6,10 +6,8 @@ nor can what a test writes to a storage system by itself: a tool that keeps a ra
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
-
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Probe, Safety, Shape
 from benchconsole.probes.model.errors import PlanError
@@ -21,6 +19,7 @@ from benchconsole.probes.planning.participants import SET_OPTIONS
 from benchconsole.probes.planning.resource_use import FILESYSTEM
 from benchconsole.probes.planning.sweeps import list_turns
 from benchconsole.topology.capacity.expect import expect
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, NodeId, Stage, Suite
 from benchconsole.topology.routing.routes import Routes
 from benchconsole.topology.units import Unit, network_rate, parse, storage_rate
@@ -105,7 +104,7 @@ def _filled(fabric: Fabric, each: Round, bundle: Bundle, routes: Routes) -> Bund
             if way in load:
                 load[way] += share * found.value
     shares = (value / fabric.payload(fabric.links[way.link]) for way, value in load.items())
-    return replace_fields(bundle, fill=min(shares, default=0.0))
+    return replace(bundle, fill=min(shares, default=0.0))
 
 
 # -- what nothing can hold
@@ -165,7 +164,7 @@ def withhold(
         Withheld(each.probe, each.nodes, f"at_once {each.at_once!r} lacks a stage", reason=OmissionReason.LACKS_STAGE)
         for each in alone
     )
-    return replace_fields(suite, stages=tuple(stage for stage in kept if stage not in alone)), tuple(left)
+    return replace(suite, stages=tuple(stage for stage in kept if stage not in alone)), tuple(left)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import IPv4Address
 from types import MappingProxyType
 
-from msgspec.structs import replace as replace_fields
-
 from benchconsole.probes.api import Probe, Safety, Shape, Target
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.readers.numbers import parse_address
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import find_near
 from benchconsole.topology.model.fabric import Hardware, Node, NodeId, NodeRole
 
@@ -55,7 +54,7 @@ def _make_example(index: int, nodes: Sequence[Node], keeps_names: bool) -> Node:
     node = nodes[index]
     if keeps_names or parse_address(node.data_address) is not None:
         address = node.data_address
-    return replace_fields(node, hardware=_ROOMY, address=address, data_address=address)
+    return replace(node, hardware=_ROOMY, address=address, data_address=address)
 
 
 def find_refusal(probe: Probe, options: Options, nodes: Sequence[Node] = ()) -> str:

@@ -1,13 +1,12 @@
 """The plan: fabric, suite and selection to ordered rounds, before anything is sent.
 
-Pure, so that ``--dry-run`` prints it. Each stage is laid out by its design and packed so
-that nothing is loaded beyond what it carries; points of a sweep never share a round, and stages only where the file
-says that they run at once.
+Pure, so that ``--dry-run`` prints it. Each stage is laid out by its design and packed so that nothing is loaded beyond
+its limit; points of a sweep never share a round, and stages only where the file says that they run at once.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -45,6 +44,7 @@ from benchconsole.probes.planning.sweeps import (
 )
 from benchconsole.probes.planning.wide_parts import WideParts, leave_out
 from benchconsole.topology.collector import pause_collector
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId, Stage, Suite
 from benchconsole.topology.model.sweep import CLIENTS, Sweep

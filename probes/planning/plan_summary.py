@@ -5,9 +5,7 @@ Lower bounds are computed from the flows of each stage, not taken from the sched
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-
-from msgspec.structs import replace as replace_fields
+from dataclasses import dataclass
 
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.model.measuring import Bundle, Demands, Round, Test
@@ -21,6 +19,7 @@ from benchconsole.probes.planning.layout import FlowLoad, Pair
 from benchconsole.probes.planning.resource_use import ResourceUse, find_budget, list_demands, name_place, sum_shared
 from benchconsole.probes.planning.round_limits import compute_overrun
 from benchconsole.probes.planning.sweeps import find_throughput_metric
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Fabric, Link, NodeId
@@ -212,7 +211,7 @@ def _sweep(parts: "Sequence[_StageSums]") -> SweepSummary | None:
     axes = {name: tuple(dict.fromkeys(values)) for name, values in values_of.items()}
     probe, ending = parts[0].probe, found[0].ending
     if ending is not None and ending.gain is not None and probe is not None:
-        ending = replace_fields(ending, metric=ending.metric or find_throughput_metric(probe))
+        ending = replace(ending, metric=ending.metric or find_throughput_metric(probe))
     points = len({swept.point for swept in found})
     shown = tuple((name, sort_values(values) or values) for name, values in axes.items())
     return SweepSummary(shown, points, found[0].repeat, found[0].order, ending)

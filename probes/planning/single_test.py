@@ -4,7 +4,7 @@ import math
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from benchconsole.probes.api import Probe, Shape
@@ -13,6 +13,7 @@ from benchconsole.probes.model.measuring import Round, Target
 from benchconsole.probes.planning.design_options import Options, find_refusal, make_unknown_error
 from benchconsole.probes.planning.plan_rounds import renumber
 from benchconsole.probes.planning.suites import SINGLE
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, NodeId, Stage, Suite
 from benchconsole.topology.units import counted
 

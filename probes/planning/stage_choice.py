@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from msgspec.structs import replace as replace_fields
-
 from benchconsole.probes.api import Probe
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.planning.design_options import make_unknown_error
 from benchconsole.probes.planning.plan_rounds import name_stage
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Suite
 
 
@@ -44,7 +43,7 @@ def choose_stages(suite: Suite, probes: Mapping[str, Probe], only: str = "", wit
         left = [names[other] for other in alike if other not in taken]
         if place in taken and left:
             raise PlanError(f"{names[place]} runs at once with {', '.join(left)}, expected both or none of them")
-    return replace_fields(suite, stages=tuple(stage for place, stage in enumerate(suite.stages) if place in taken))
+    return replace(suite, stages=tuple(stage for place, stage in enumerate(suite.stages) if place in taken))
 
 
 def _find_named(suite: Suite, names: Collection[str], text: str) -> set[int]:

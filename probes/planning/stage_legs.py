@@ -7,7 +7,7 @@ address are tested with the others by no port.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from benchconsole.probes.api import Probe, Shape
@@ -15,6 +15,7 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.planning.designs.one_way import PEER_LEGS
 from benchconsole.probes.planning.flow_classes import FlowClasses
 from benchconsole.probes.planning.stage_network import StageNetwork
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, NodeId, Stage
 from benchconsole.topology.model.network import Parallel
 from benchconsole.topology.model.sweep import CLIENTS

@@ -5,16 +5,15 @@ sends to whom, what is loaded and where a test goes then follow.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.planning.design_options import make_unknown_error
 from benchconsole.probes.planning.flow_classes import FlowClasses
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, NodeId, Stage
 from benchconsole.topology.model.network import DATA, NetworkRole
 from benchconsole.topology.routing.network_choice import NetworkChoice, say_networks
@@ -134,7 +133,5 @@ def limit_fabric(fabric: Fabric, names: frozenset[str]) -> Fabric:
     if len(names) == 1:
         (name,) = names
         nodes = MappingProxyType({key: node.at(name) for key, node in fabric.nodes.items()})
-    pairs = tuple(
-        replace_fields(pair, peer=tuple(link for link in pair.peer if link in links)) for pair in fabric.mlags
-    )
+    pairs = tuple(replace(pair, peer=tuple(link for link in pair.peer if link in links)) for pair in fabric.mlags)
     return replace(fabric, links=MappingProxyType(links), nodes=nodes, mlags=pairs)

@@ -5,13 +5,13 @@ is loaded: each probe is judged by itself. No stage by itself could say either.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Round, join_probes
 from benchconsole.probes.planning.resource_use import WidthError
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Stage
 

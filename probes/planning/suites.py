@@ -4,12 +4,12 @@ They bring no criteria, which are the contract's and stand in the file.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.probes.planning.design_options import make_unknown_error
 from benchconsole.probes.planning.stream_counts import count_streams
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, HashPolicy, NodeId, NodeRole, Stage, Suite
 from benchconsole.topology.model.sweep import Sweep, Value
 

@@ -10,7 +10,7 @@ import random
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from statistics import median
 
 from benchconsole.probes.api import Probe
@@ -29,6 +29,7 @@ from benchconsole.probes.model.measuring import (
 )
 from benchconsole.probes.model.plausible_numbers import find_implausible
 from benchconsole.probes.planning.design_options import Options
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.cohorts import name_cohort
 from benchconsole.topology.model.fabric import NodeId

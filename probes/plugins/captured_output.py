@@ -10,12 +10,13 @@ A file that was cut between two lines shows it only where its tool ends with a l
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.model.measuring import Output
 from benchconsole.probes.readers.lines import shorten, strip_colours
+from benchconsole.topology.copying import replace
 
 _Found = TypeVar("_Found")
 

@@ -9,8 +9,6 @@ from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 
-from msgspec.structs import replace as replace_fields
-
 from benchconsole.probes.api import Probe
 from benchconsole.probes.model.errors import ProbeOutputError, ToolError
 from benchconsole.probes.model.labels import add_labels
@@ -18,6 +16,7 @@ from benchconsole.probes.model.measuring import Fact, FailedAt, Failure, Metric,
 from benchconsole.probes.plugins.probe_call import ProbeCodeError, format_error
 from benchconsole.probes.plugins.probe_validation import is_number
 from benchconsole.probes.readers.reasons import find_reason
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit
 
@@ -153,6 +152,4 @@ def name_missing_tool(probe: Probe, failure: Failure) -> Failure:
         return failure
     tool = next((tool for tool in probe.tools if tool in failure.detail), next(iter(probe.tools)))
     package = probe.tools[tool]
-    return replace_fields(
-        failure, detail=f"{tool} is not installed" + (f" (Debian package {package})" if package else "")
-    )
+    return replace(failure, detail=f"{tool} is not installed" + (f" (Debian package {package})" if package else ""))

@@ -1,10 +1,10 @@
 """Readings of a captured output: refusal of failed commands, labels, and numbers for runs of the same test."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from benchconsole.probes.api import Labels, Output, ProbeOutputError, Reading, labels
 from benchconsole.probes.readers.reasons import find_reason
+from benchconsole.topology.copying import replace
 
 
 def refuse_failed(output: Output, tool: str) -> None:

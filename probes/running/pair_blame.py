@@ -6,11 +6,10 @@ A client only tells that nobody answers. Its peer is asked over the way of the c
 import re
 from collections.abc import Sequence
 
-from msgspec.structs import replace as replace_fields
-
 from benchconsole.probes import scratch
 from benchconsole.probes.model.measuring import FailedAt, Failure, Target
 from benchconsole.probes.model.remote import Remote, RemoteError
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Node
 
 _SECONDS = 10.0
@@ -54,7 +53,7 @@ async def find_blame(target: Target, remotes: Sequence[Remote], failure: Failure
     seen = f"{target.node.id} to {target.peer.id}: {failure.detail}"
     blamed = await _examine(target.peer, there, seen)
     if blamed is None and is_cut_off:
-        blamed = await _examine(target.node, here, seen) or replace_fields(failure, stage=FailedAt.TOOL)
+        blamed = await _examine(target.node, here, seen) or replace(failure, stage=FailedAt.TOOL)
     return blamed or failure
 
 
@@ -64,7 +63,7 @@ async def _examine(node: Node, remote: Remote, seen: str) -> Failure | None:
         output = await remote.run(("sh", "-c", _SCRIPT, "data-port", node.data_address), timeout=_SECONDS)
     except RemoteError as error:
         lost = error.failure
-        return replace_fields(lost, detail=f"{lost.detail}; {seen}"[:500]) if lost.stage in _SILENT else None
+        return replace(lost, detail=f"{lost.detail}; {seen}"[:500]) if lost.stage in _SILENT else None
     down = _DOWN.search(output.text)
     if down is None:
         return None

@@ -7,7 +7,7 @@ counted by a clock that nobody can set; the wall clock only says when something 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import cast
 
@@ -28,6 +28,7 @@ from benchconsole.probes.running.interval_ticker import IntervalListener, Interv
 from benchconsole.probes.running.load_sampler import LoadSampler
 from benchconsole.probes.running.pair_blame import find_blame
 from benchconsole.probes.running.start_barrier import StartBarrier, TestNodes
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Node, NodeId
 
 _LOG = ModuleLog(__name__)

@@ -10,12 +10,11 @@ import shlex
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from msgspec.structs import replace as replace_fields
-
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Failure, Round, SetValue
 from benchconsole.probes.model.remote import Reach, RemoteError
 from benchconsole.probes.readers.lines import shorten
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Node, NodeId
 from benchconsole.topology.selection import expand, fold
@@ -28,7 +27,7 @@ AT_ONCE = 64
 
 def _forget_value(step: SetValue) -> SetValue:
     """The step with a value that is no round's: it may be set, and it is not known to what."""
-    return replace_fields(step, value="", run=())
+    return replace(step, value="", run=())
 
 
 @dataclass(slots=True)

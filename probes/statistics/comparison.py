@@ -8,7 +8,7 @@ unlike samples Welch's (Biometrika 34, 1947).
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from benchconsole.probes.statistics.peers import find_deviants, find_groups
 from benchconsole.probes.statistics.summary import CONFIDENCE, find_student
 from benchconsole.topology.arrays import Floats
+from benchconsole.topology.copying import replace
 
 Sample = Mapping[str, Sequence[float]]
 """The finite values of each subject: one for each of its repeats."""

@@ -9,7 +9,6 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from benchconsole.probes.api import (
@@ -29,6 +28,7 @@ from benchconsole.probes.api import (
 from benchconsole.probes.plugins.interval_reader import LineCutter, check_interval
 from benchconsole.probes.plugins.probe_validation import check_declaration
 from benchconsole.probes.testing.fake import HANGS, Answer, FakeContact, FakeRemote, a_node
+from benchconsole.topology.copying import replace
 
 Check = Callable[[Probe, Sequence[Output]], None]
 """One clause of the contract: returns, or raises AssertionError with what was found."""

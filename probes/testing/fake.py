@@ -7,11 +7,12 @@ They speak the protocols of ``probes.model.remote``. A command without a script 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 from benchconsole.probes.api import Node, NodeRole, Output, ProbeError, Remote, RemoteError
 from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Hardware, NodeId
 
 

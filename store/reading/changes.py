@@ -6,8 +6,6 @@ One connection stays open, without lock or transaction: where nothing has change
 import threading
 from collections.abc import Callable, Sequence
 
-from msgspec.structs import replace as replace_fields
-
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.store.errors import LockedError
@@ -18,6 +16,7 @@ from benchconsole.store.reading.session_list import find_number
 from benchconsole.store.reading.session_reading import AttemptRow, SessionReader
 from benchconsole.store.session_summary import SessionState
 from benchconsole.store.sqlite import Connection
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric
 
 BUSY_SECONDS = 0.25
@@ -66,7 +65,7 @@ class ChangeReader:
         driver = self._driver
         if driver is None:
             return changes
-        return replace_fields(changes, state=driver.state(self._clock()), because=driver.because, ended=driver.ended)
+        return replace(changes, state=driver.state(self._clock()), because=driver.because, ended=driver.ended)
 
     def _read_new(self, connection: Connection, fabric: Fabric, since: ChangeMark) -> SessionChanges:
         (version,) = connection.execute("PRAGMA data_version").fetchone()

@@ -3,7 +3,6 @@
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from benchconsole.store.reading.session_reading import (
 )
 from benchconsole.store.sqlite import Connection
 from benchconsole.topology.arrays import Indices
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric
 
 _JUDGED = f"""SELECT id, test, value, metric_id, labels_id, expected, required, source, shown,

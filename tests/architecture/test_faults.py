@@ -2,12 +2,13 @@
 
 import importlib.util
 import sys
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from benchconsole.topology.copying import replace
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.exits import Exit
 from benchconsole.console.session.metadata import make_new_session
@@ -16,6 +15,7 @@ from benchconsole.probes.model.measuring import FailedAt, Output
 from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.probes.testing import FakeRemote
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from tests.console.test_cli import run
 from tests.fabrics import SMALL
@@ -134,7 +134,7 @@ def interrupted(text: str, db: Path) -> str:
     async def begun() -> str:
         with Store.open(db) as store:
             session = Session(load_text(text, "small.yaml"), probes, store)
-            new = replace_fields(make_new_session(session.fabric, session.choice, 1.0), label="killed")
+            new = replace(make_new_session(session.fabric, session.choice, 1.0), label="killed")
             return await store.create_session(new, session.propose())
 
     return asyncio.run(begun())

@@ -1,13 +1,12 @@
 """Which nodes a session would drain, and with what reason; the real thing is in the scenarios."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.console.cli.drain import list_candidates, select_candidates
 from benchconsole.console.exits import BadInput
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect, Verdict, Yardstick
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.units import Shown, Unit
 

@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from benchconsole.console.cli import asked_topology
 from benchconsole.console.exits import Exit
 from benchconsole.console.session.asked_topology import AskedNodes, ToldTopology
 from benchconsole.probes.testing.server import Manner
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from tests.console.test_cli import run as run_command
 from tests.console.test_init import Run

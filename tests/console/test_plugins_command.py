@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from benchconsole.console.cli import command as commands
 from benchconsole.console.cli.plugins import command
 from benchconsole.probes.plugins import registry
 from benchconsole.probes.plugins.registry import BrokenPlugin
+from benchconsole.topology.copying import replace
 
 OWN = registry.load_probes(safe_mode=True)
 

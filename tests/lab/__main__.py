@@ -10,10 +10,11 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from time import monotonic
 
+from benchconsole.topology.copying import replace
 from tests.lab.faults import KINDS, Fault
 from tests.lab.host import LabError, LabInUseError
 from tests.lab.lab import Lab

@@ -7,8 +7,9 @@ Refused here: addresses and interface names (`plan.py` derives them) and anythin
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from benchconsole.topology.copying import replace
 from tests.lab.host import LabError
 
 # Linux cuts interface names at 15 characters; "-st250" and the bridge must still fit.

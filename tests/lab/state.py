@@ -15,9 +15,10 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchconsole.topology.copying import replace
 from tests.lab.host import Identity, LabError
 from tests.lab.spec import LabSpec, StorageServer
 

@@ -13,11 +13,11 @@ import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from benchconsole.topology.copying import replace
 from tests.lab import Lab, LabError, LabSpec, in_slot, wait_for
 from tests.lab.fixtures import require_lab
 from tests.lab.flows import mbit, mbit_together, send

@@ -12,7 +12,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes import scratch
 from benchconsole.probes.api import PlanError, RemoteError, Target
@@ -26,6 +25,7 @@ from benchconsole.probes.blank_devices import (
 from benchconsole.probes.model.measuring import FailedAt, Output
 from benchconsole.probes.testing import PROBE_CHECKS, FakeContact, a_node
 from benchconsole.probes.tools.fio.device_probe import FioDevice
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Node, NodeId, Stage, Suite
 from tests.probes.hygiene.local import Here
@@ -325,7 +325,7 @@ def test_a_node_without_the_tools_is_refused(tmp_path: Path) -> None:
 
 # -- who must have agreed
 
-LISTED = replace_fields(a_node("st1"), blank_disks=(SERIAL, "other"))
+LISTED = replace(a_node("st1"), blank_disks=(SERIAL, "other"))
 
 
 @pytest.mark.parametrize(

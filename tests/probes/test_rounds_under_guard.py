@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +16,7 @@ from benchconsole.probes.running.guards.guard import Guard, StopRule
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.testing import HANGS, FakeRemote
 from benchconsole.probes.testing.fake import a_node
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Node
 from tests.probes.played import Alone, Pair, PlayedReach
 

@@ -2,7 +2,6 @@
 
 import importlib.util
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from benchconsole.probes.planning.plan_summary import summarise
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.testing import FakeReach, FakeRemote
 from benchconsole.topology.capacity.expect import expect
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.access import Caps
 from benchconsole.topology.model.fabric import Direction, Fabric, LinkId

@@ -5,12 +5,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.cli import drain, undrain
 from benchconsole.console.cli.common import read_topology
@@ -24,6 +22,7 @@ from benchconsole.probes.reach.slurm.slurm_reach import SlurmReach, Wish, door_n
 from benchconsole.probes.reach.slurm.slurm_state import job_name, occupied
 from benchconsole.probes.reach.ssh import SshReach
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric
 from tests.lab import Lab, wait_for
 from tests.scenarios.commands import benchconsole, report
@@ -269,7 +268,7 @@ def test_a_node_at_fault_is_drained_on_consent_and_only_our_drains_are_lifted(
 
 def _without(fabric: Fabric, *probes: str) -> Fabric:
     suites = {
-        name: replace_fields(suite, stages=tuple(stage for stage in suite.stages if stage.probe not in probes))
+        name: replace(suite, stages=tuple(stage for stage in suite.stages if stage.probe not in probes))
         for name, suite in fabric.suites.items()
     }
     return replace(fabric, suites=suites)

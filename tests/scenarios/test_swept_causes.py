@@ -1,6 +1,5 @@
 """One cause is one finding, at however many points of a sweep it shows: from the plan of a sweep to the findings."""
 
-from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -11,6 +10,7 @@ from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import Suspect
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Stage, Suite
 from benchconsole.topology.model.sweep import Axis, Sweep

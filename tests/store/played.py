@@ -3,7 +3,6 @@
 import contextlib
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -25,6 +24,7 @@ from benchconsole.probes.model.measuring import (
 from benchconsole.store.model import NewSession, Options
 from benchconsole.store.session_store import SessionStore
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.access import Access
 from benchconsole.topology.model.fabric import Direction, Fabric, Hardware, LinkId, Node, NodeId, NodeRole
 from benchconsole.topology.units import Shown, Unit

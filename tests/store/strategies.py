@@ -1,6 +1,5 @@
 """Values that hypothesis draws: rounds, results and verdicts with everything that their types allow."""
 
-from dataclasses import replace
 from types import MappingProxyType
 
 from hypothesis import strategies as st
@@ -21,6 +20,7 @@ from benchconsole.probes.model.measuring import (
 )
 from benchconsole.probes.model.sending import Directions, Sending
 from benchconsole.store.model import NewSession
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Direction, LinkId
 from benchconsole.topology.model.sweep import Ending
 from benchconsole.topology.units import Shown, Unit

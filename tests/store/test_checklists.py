@@ -6,7 +6,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.model.checklist import (
     MOST_BYTES,
@@ -22,6 +21,7 @@ from benchconsole.store.errors import ConflictError, RefusedError, UnknownSessio
 from benchconsole.store.files.database import Database
 from benchconsole.store.schema import tables
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from tests import plain_sqlite
 from tests.store.played import new
 
@@ -81,21 +81,21 @@ async def test_the_same_file_is_kept_once_and_another_text_is_another_step(store
     await store.session(key).append_checklist(MINE, 60.0)
     with closing(plain_sqlite.connect(tmp_path / "s.db")) as connection:
         assert connection.execute("SELECT count(*) FROM checklist").fetchone() == (1,)
-    changed = replace_fields(
+    changed = replace(
         MINE,
-        steps=(replace_fields(MINE.steps[0], clause="5"), replace_fields(MINE.steps[1], argv=("false",))),
+        steps=(replace(MINE.steps[0], clause="5"), replace(MINE.steps[1], argv=("false",))),
         file="# 2\n",
     )
     await store.session(key).append_checklist(changed, 70.0)
     assert [each.state for each in only(store, key).steps] == [StepState.PASS, StepState.NOT_DONE]
     assert only(store, key).steps[0].step.clause == "5"
-    await store.session(key).append_checklist(replace_fields(MINE, file="# 3\n"), 80.0)
+    await store.session(key).append_checklist(replace(MINE, file="# 3\n"), 80.0)
     assert [each.state for each in only(store, key).steps] == [StepState.PASS, StepState.PASS]
 
 
 async def test_sessions_and_checklists_are_kept_apart(store: Store) -> None:
     first, second = await kept(store, "first"), await kept(store, "second")
-    await store.session(first).append_checklist(replace_fields(MINE, name="another"), 60.0)
+    await store.session(first).append_checklist(replace(MINE, name="another"), 60.0)
     await store.session(first).mark_step("another", "a", SEEN, [Evidence("a", b"here")])
     assert [each.name for each in store.session(first).read_checklists()] == ["mine", "another"]
     assert [each.count(StepState.PASS) for each in store.session(first).read_checklists()] == [0, 1]

@@ -8,7 +8,6 @@ import random
 import select
 import signal
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
@@ -21,6 +20,7 @@ from benchconsole.store.files.database import Database
 from benchconsole.store.files.maintenance import back_up
 from benchconsole.store.session_summary import SessionState
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from tests import plain_sqlite
 from tests.store.played import (
     FABRIC,

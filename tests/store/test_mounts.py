@@ -97,7 +97,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None
 
 _HELD = """
 import asyncio, json, os, pathlib, sys
-from dataclasses import replace
+from benchconsole.topology.copying import replace
 from benchconsole.store.errors import FullError, StoreError
 from benchconsole.store.store import Store
 from tests import plain_sqlite

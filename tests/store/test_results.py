@@ -6,7 +6,6 @@ import math
 import os
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from benchconsole.store.reading.integrity import find_damage
 from benchconsole.store.store import Store
 from benchconsole.store.writing import write_queue
 from benchconsole.store.writing.write_queue import FunctionJob, Loop, WriteJob
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit
 from tests import plain_sqlite

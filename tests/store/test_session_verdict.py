@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.model.checklist import Checklist, Mark, Step, StepState
 from benchconsole.probes.model.judgement import Level
@@ -12,6 +11,7 @@ from benchconsole.store.files.database import Database
 from benchconsole.store.schema.tables import FIRST, STEPS, columns
 from benchconsole.store.session_summary import SessionCounts, SessionSummary, StoredVerdict
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from tests.store.played import append_round, closed, new, planned, verdicts
 
 COUNTS = SessionCounts(planned=7, tested=3, failed=1, unreachable=1, skipped=2, fails=5, watches=6)
@@ -66,9 +66,9 @@ async def test_a_list_counts_what_the_verdict_counted_as_long_as_it_holds(store:
     assert counted(store) == tuple(COUNTS)
     await judge(store, key)
     assert counted(store) == rows
-    await store.append_verdict(key, replace_fields(SAID, counts=None))
+    await store.append_verdict(key, replace(SAID, counts=None))
     assert counted(store) == rows
-    assert listed(store) == replace_fields(KEPT, counts=None)
+    assert listed(store) == replace(KEPT, counts=None)
 
 
 def test_every_count_of_a_verdict_is_one_of_the_list() -> None:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn, cast
 
@@ -20,6 +19,7 @@ from benchconsole.store.session_summary import SessionState
 from benchconsole.store.sqlite import Connection
 from benchconsole.store.store import Store
 from benchconsole.store.writing.write_queue import FunctionJob
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, Node, NodeId
 from tests import plain_sqlite
 from tests.store.played import FABRIC, NODES, append_round, closed, failed, measured, new, numbers, planned, verdicts

@@ -3,20 +3,19 @@
 import gc
 import math
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.capacity.expect import APART, compute_capacities, expect, sample_hashes
 from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.capacity.flow_streams import Crossings, trace_flows
 from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.capacity.maxmin import Usage, certify, max_min, weigh_usage
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, LinkId, NodeId
 from benchconsole.topology.model.failed_elements import remove_elements
@@ -408,7 +407,7 @@ links:
     alone = expect(described, [flow("c", "s")])[0]
     assert (alone.value / GBPS, alone.goodput) == pytest.approx((9.0, 0.9))
     behind = remove_elements(described, links=["s--g"])
-    slow = replace_fields(behind.links[LinkId("gw--g")], id=LinkId("s--g"), a="s", speed=GBPS)
+    slow = replace(behind.links[LinkId("gw--g")], id=LinkId("s--g"), a="s", speed=GBPS)
     slower = replace(behind, links={**behind.links, slow.id: slow})
     other = expect(slower, [flow("c", "s")])[0]
     assert other.goodput == pytest.approx(described.goodput)

@@ -4,7 +4,6 @@ import importlib.util
 import itertools
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -12,8 +11,8 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, LinkId
 from benchconsole.topology.model.failed_elements import remove_elements
@@ -61,7 +60,7 @@ def part_ports(fabric: Fabric, question: Any) -> Fabric:
     if ":" not in question.flows:
         return fabric
     links = {
-        each: replace_fields(link, a=f"{link.a}:{link.ports_a[0]}") if link.ports_a else link
+        each: replace(link, a=f"{link.a}:{link.ports_a[0]}") if link.ports_a else link
         for each, link in fabric.links.items()
     }
     return replace(fabric, links=MappingProxyType(links))

@@ -10,7 +10,7 @@ counts cables.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from benchconsole.topology.analysis.ceiling_cuts import find_limited_cut, has_na
 from benchconsole.topology.analysis.halves import find_halves
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Floats, Indices, sum_at
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.ceiling import Ceiling

@@ -9,7 +9,7 @@ it, of a leg those of its node with every other. Rates are payload, max-min fair
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +19,7 @@ from benchconsole.topology.analysis.element_classes import Marks, find_classes
 from benchconsole.topology.analysis.group_flows import MOST_GROUPS, GroupFlows, Pair
 from benchconsole.topology.arrays import Floats
 from benchconsole.topology.capacity.flow_groups import describe_link, group_cabled_nodes
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId
 from benchconsole.topology.model.failed_elements import remove_elements
 from benchconsole.topology.model.forwarding import forget_tables

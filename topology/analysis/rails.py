@@ -9,11 +9,12 @@ Ratios of capacity are on the wire.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from benchconsole.topology.analysis.bisection import FabricCut, analyse_bisection
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Link, LinkId, NodeId
 from benchconsole.topology.model.network import Parallel

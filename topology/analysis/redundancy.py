@@ -13,7 +13,7 @@ peer link of an MLAG pair could carry the traffic of a failure: ``topology.analy
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from benchconsole.topology.analysis.group_flows import MOST_GROUPS
 from benchconsole.topology.analysis.network_names import NetworkNames
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.routing.network_choice import say_networks
 from benchconsole.topology.tables.fabric_tables import Tables

@@ -5,11 +5,12 @@ is none, and none is given: neither a good one nor a bad one.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from benchconsole.topology.analysis.bisection import BisectionReport
 from benchconsole.topology.analysis.oversubscription import OversubscriptionReport
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Link
 

@@ -5,16 +5,15 @@ somewhere between, and only what lies below the lowest of them speaks against it
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
-
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.capacity.arcs import make_arcs
 from benchconsole.topology.capacity.cuts import Cut, Cuts
 from benchconsole.topology.capacity.expect import Expectation, OverHashes, expect
 from benchconsole.topology.capacity.open_routing import LeastRates, OpenRouting
 from benchconsole.topology.capacity.optimum import Optimum, ProgramTooLarge, compute_optimum
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Fabric, Flow
 from benchconsole.topology.model.routing_rule import RoutingRule
@@ -132,7 +131,7 @@ def _try_rules(
     """The bounds that these rules give where the fabric has the shape that they are made for."""
     for rule in rules:
         said = {
-            name: replace_fields(network, routing=rule) if network.routing in (None, RoutingRule.UGAL) else network
+            name: replace(network, routing=rule) if network.routing in (None, RoutingRule.UGAL) else network
             for name, network in fabric.networks.items()
         }
         try:

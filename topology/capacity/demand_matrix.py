@@ -6,11 +6,11 @@ that begin with ``#`` are comments.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from benchconsole.topology.capacity.csv_rows import read_rows
 from benchconsole.topology.capacity.flow_groups import FlowSet
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.port_selection import select_ports

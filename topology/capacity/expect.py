@@ -5,7 +5,7 @@ exact where its members are equal; where they differ in speed, it follows the st
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -28,6 +28,7 @@ from benchconsole.topology.capacity.hash_draws import HashDraws
 from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.capacity.maxmin import Usage, certify, find_binding, max_min, weigh_usage
 from benchconsole.topology.capacity.sprayed import spray
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, Link, NodeId
 from benchconsole.topology.routing.flow_hashes import mix_bits

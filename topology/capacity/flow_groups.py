@@ -7,17 +7,17 @@ held up where all of them are. Decision 035 has the proof.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.capacity.ceiling_loads import describe_ceilings, place_side
 from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.capacity.flow_streams import Crossings, trace_flows
 from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.capacity.maxmin import Usage
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, Link, NodeId
@@ -293,8 +293,8 @@ def _find_owner(fabric: Fabric, part: LinkPart, members: Mapping[NodeId, Nodes])
 def _move_part(fabric: Fabric, part: LinkPart, node: NodeId, to: NodeId) -> LinkPart:
     """The part of the node ``to`` that is what ``part`` is for ``node``, which is cabled alike."""
     if part.ceiling is None:
-        return replace_fields(part, way=_move_leg(fabric, part.way, node, to))
-    side = replace_fields(part.ceiling, device=to)
+        return replace(part, way=_move_leg(fabric, part.way, node, to))
+    side = replace(part.ceiling, device=to)
     return LinkPart(place_side(fabric, side), ceiling=side)
 
 

@@ -11,7 +11,6 @@ from itertools import pairwise, product
 from typing import TypeVar
 
 import numpy as np
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.arrays import NO_INDICES, Floats, Indices, find_distinct, find_in_order
 from benchconsole.topology.capacity.ceiling_loads import place_side
@@ -19,6 +18,7 @@ from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.capacity.link_parts import LinkPart, LinkParts
 from benchconsole.topology.capacity.maxmin import Usage
 from benchconsole.topology.collector import pause_collector
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Direction, Flow
@@ -115,9 +115,9 @@ def _find_route(routes: Routes, flow: Flow, known: Mapping[Direction, int]) -> R
         if link is None or way.source not in (link.a, link.b) or not 0 <= member < link.count:
             raise RoutingError(f"{what} cannot be on member {member} of {way.link} from {way.source}: there is none")
         if way.source == source:
-            pinned = replace_fields(pinned, leg=way.link)
+            pinned = replace(pinned, leg=way.link)
         elif link.other(way.source) == sink:
-            pinned = replace_fields(pinned, last_leg=way.link)
+            pinned = replace(pinned, last_leg=way.link)
         via.add(routes.graph.way(link, way.source))
     route = routes.route(pinned, frozenset(via))
     for number in via.difference(route.ways.tolist()):

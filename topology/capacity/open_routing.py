@@ -12,16 +12,16 @@ that link when all flows cross it that may.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.arrays import Flags, Floats, Indices
 from benchconsole.topology.capacity.ceiling_loads import compute_payload
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.ceiling import CeilingSide
@@ -149,9 +149,7 @@ class OpenRouting:
     def _valiant(self) -> Routes:
         fabric = self._graph.fabric
         networks = {
-            name: replace_fields(network, routing=RoutingRule.VALIANT)
-            if network.routing is RoutingRule.UGAL
-            else network
+            name: replace(network, routing=RoutingRule.VALIANT) if network.routing is RoutingRule.UGAL else network
             for name, network in fabric.networks.items()
         }
         return Routes(replace(fabric, networks=MappingProxyType(networks)))

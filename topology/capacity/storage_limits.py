@@ -7,9 +7,10 @@ Each operation has the whole of a layer, as of a cable: ``list_read_and_written`
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from benchconsole.topology.capacity.flow_groups import FlowSet
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.model.storage import LayerLimit, Storage

@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 
-from msgspec.structs import replace as replace_fields
-
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.document import Location
 from benchconsole.topology.description.names import DeviceNames
 from benchconsole.topology.errors import find_near
@@ -80,7 +79,7 @@ class NodeAddresses:
         order = {network: place for place, network in enumerate(networks)}
         pairs = tuple(sorted(found.items(), key=lambda pair: order.get(pair[0], len(order))))
         data_address = node.data_address if node.id in self._data else found.get(main or "", node.data_address)
-        return replace_fields(node, addresses=pairs, data_address=data_address)
+        return replace(node, addresses=pairs, data_address=data_address)
 
     # -- what is refused
 

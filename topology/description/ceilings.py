@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec.structs import replace as replace_fields
-
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Location
 from benchconsole.topology.description.names import DeviceNames
@@ -128,7 +127,7 @@ class CeilingReader:
             self.found[device] = tuple(
                 each
                 if each.ports is None
-                else replace_fields(each, ports=each.ports.union(*(parts.get(port, ()) for port in each.ports)))
+                else replace(each, ports=each.ports.union(*(parts.get(port, ()) for port in each.ports)))
                 for each in ceilings
             )
 

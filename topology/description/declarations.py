@@ -8,9 +8,9 @@ from math import prod
 from types import MappingProxyType
 from typing import Any
 
-from msgspec.structs import replace as replace_fields
 from pydantic import BaseModel
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.description.stages_at_once import refuse_unlike_stages
@@ -90,7 +90,7 @@ def read_rules(
         else:
             rule = _read_rule(name, value, location, report)
             if rule is not None:
-                found[" ".join((name, *parts))] = replace_fields(rule, where=where)
+                found[" ".join((name, *parts))] = replace(rule, where=where)
     return found
 
 

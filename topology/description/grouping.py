@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 
-from msgspec.structs import replace as replace_fields
-
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.description.names import DeviceNames
@@ -68,7 +67,7 @@ class Grouping:
             for text, each in getattr(self.written, section).items():
                 here: Location = (section, text)
                 for group in self._shared_out(kind, text, each, here):
-                    found.append(replace_fields(group, members=tuple(sorted(group.members, key=order.__getitem__))))
+                    found.append(replace(group, members=tuple(sorted(group.members, key=order.__getitem__))))
                     self.names.places.setdefault(group.name, self.report.document.key_at(here))
                     for member in group.members:
                         if inside.setdefault(member, group.name) != group.name:

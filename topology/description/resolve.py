@@ -1,15 +1,13 @@
 """Reads a topology file into one frozen Fabric, or raises one error that lists every problem: nothing is guessed."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import repeat
 from pathlib import Path
 from types import MappingProxyType
 
-from msgspec.structs import replace as replace_fields
-
 from benchconsole.topology.collector import pause_collector
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.addresses import NodeAddresses, find_bad_address
 from benchconsole.topology.description.ceilings import read_ceilings
@@ -119,7 +117,7 @@ class _Resolver:
             if host in virtual:
                 self.report.add(location, f"the host {host} of {name}", "a machine that is no virtual machine itself")
                 return
-            nodes[name] = replace_fields(nodes[name], host=host)
+            nodes[name] = replace(nodes[name], host=host)
 
     def place_addresses(
         self, place: str, text: str, here: Location, names: list[str]
@@ -181,8 +179,8 @@ class _Resolver:
             rules = read_rules(asked, here, {*hardware.facts, *hardware.rules}, self.report)
             if len(self.report.problems) > before:
                 return
-            nodes[server] = replace_fields(
-                nodes[server], hardware=replace_fields(hardware, rules=MappingProxyType({**hardware.rules, **rules}))
+            nodes[server] = replace(
+                nodes[server], hardware=replace(hardware, rules=MappingProxyType({**hardware.rules, **rules}))
             )
 
     def access(self, folder: Path) -> Access:
@@ -235,7 +233,7 @@ class _Resolver:
         vocabulary = read_vocabulary() if read_vocabulary is not None and names_metrics else None
         declared = Declarations(self.report, names.nodes, fabric, vocabulary, tuple(written.cohorts))
         for node, labels in resolve_cohorts(written, self.report, declared.chosen).items():
-            names.nodes[node] = replace_fields(names.nodes[node], cohorts=labels)
+            names.nodes[node] = replace(names.nodes[node], cohorts=labels)
         reader = CriterionReader(declared, systems)
         criteria = [reader.read(index, item) for index, item in enumerate(written.criteria) if item is not None]
         scopes = list_scopes(written, [*names.switches])

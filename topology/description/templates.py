@@ -6,10 +6,8 @@ Works on plain values before their shape is checked, and keeps the place in the 
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
-from msgspec.structs import replace as replace_fields
-
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.arithmetic import ExpressionError, Value, fill
 from benchconsole.topology.description.document import MAX_VALUES, Document, Location, ProblemReport, describe_value
 from benchconsole.topology.errors import Problem, find_near, refuse
@@ -229,8 +227,6 @@ def fold_problems(problems: list[Problem]) -> list[Problem]:
             more[key] = more.get(key, 0) + 1
         first.setdefault(key, problem)
     return [
-        replace_fields(problem, found=f"{problem.found} (and {more[key]} more of this place)")
-        if key in more
-        else problem
+        replace(problem, found=f"{problem.found} (and {more[key]} more of this place)") if key in more else problem
         for key, problem in first.items()
     ]

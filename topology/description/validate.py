@@ -7,10 +7,10 @@ import copy
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar, get_args, get_origin
 
-from msgspec.structs import replace as replace_fields
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Document, Location, describe_value
 from benchconsole.topology.errors import Problem, find_near, refuse
@@ -145,7 +145,7 @@ def _join_problems(known: Problem | None, further: Problem, error: ErrorDetails)
         return further
     if error["type"] != "literal_error":
         return known
-    return replace_fields(known, expected=f"{known.expected} or {further.expected}", near=known.near or further.near)
+    return replace(known, expected=f"{known.expected} or {further.expected}", near=known.near or further.near)
 
 
 def validate(document: Document, shape: type[Shape], main_keys: str) -> tuple[Shape | None, list[Problem]]:

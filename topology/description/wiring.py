@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
-from msgspec.structs import replace as replace_fields
-
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Location
 from benchconsole.topology.description.names import DeviceNames
@@ -245,7 +244,7 @@ class Wiring:
         known = (self.links.get(name) for name in (plain, named))
         present = next((each for each in known if each is not None and each.lag == link.lag), None)
         if apart and (present is None or link.lag is None):
-            self.links[named] = replace_fields(link, id=named)
+            self.links[named] = replace(link, id=named)
             self.names.places[named] = place
         elif present is not None and link.lag is not None:
             members = (*present.members, *link.members)
@@ -253,7 +252,7 @@ class Wiring:
             if present.a != link.a:
                 ports_a, ports_b = ports_b, ports_a
             joined = present.with_members(members, (*present.ports_a, *ports_a), (*present.ports_b, *ports_b))
-            self.links[present.id] = replace_fields(joined, counted=present.counted and link.counted)
+            self.links[present.id] = replace(joined, counted=present.counted and link.counted)
         else:
             expected = "each link once (parallel cables are one link with a count, or LAGs with different names)"
             if link.a in self.names.nodes:

@@ -5,9 +5,10 @@ only. Nodes that could not be asked are nodes of the fabric all the same, so tha
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.document import Imported
 from benchconsole.topology.errors import Position, TopologyError
 from benchconsole.topology.grouping import group_by_key

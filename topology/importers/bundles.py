@@ -4,9 +4,10 @@ The ports of both ends stand in the order of the cables, so that each keeps its 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import Position
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Bond

@@ -5,10 +5,11 @@ Nothing is invented: without a speed there is no link, and each inference is not
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.document import Document, Imported, Lines, Location
 from benchconsole.topology.errors import Position, Problem, TopologyError, find_near, refuse
 from benchconsole.topology.grouping import group_by_key

@@ -8,9 +8,9 @@ to a host is a leaf, unless its name or its place in its chassis says what it is
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.document import Imported
 from benchconsole.topology.errors import Position
 from benchconsole.topology.grouping import group_by_key

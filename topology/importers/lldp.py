@@ -8,9 +8,10 @@ Source: lldpcli(8), IEEE 802.1AB; texts of operational MAU types as lldpd prints
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.document import Document, Imported, Location, source_text
 from benchconsole.topology.errors import Position, TopologyError, refuse
 from benchconsole.topology.ethernet_speeds import read_mau_type, read_port_name

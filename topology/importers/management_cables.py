@@ -6,9 +6,9 @@ is faster than these.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.importers.bundles import SourceCable
 from benchconsole.topology.importers.draft import Draft

@@ -267,7 +267,8 @@ def _remark_uncertain(draft: Draft) -> None:
     if several:
         example = f"{several[0]} under {' and '.join(above[several[0]])}"
         draft.remark(f"nodes that stand under several switches have a cable to each: {fold(several)}, as {example}")
-    uncounted = [cable for cable in draft.cables if "count" in cable.fields]
+    known = draft.devices.keys()  # names that are no names are problems, and cannot be folded
+    uncounted = [cable for cable in draft.cables if "count" in cable.fields and {cable.a, cable.b} <= known]
     if uncounted:
         draft.remark(f"{_UNCOUNTED}: written as count: unknown for {format_cables(uncounted)}")
 

@@ -5,9 +5,10 @@ Of a directory of ibdiagnet2 the dump that tells most is taken, and firmware fro
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.document import source_text
 from benchconsole.topology.errors import Position, TopologyError, refuse
 from benchconsole.topology.infiniband.counters import PortCounters, looks_like_counters, read_counters

@@ -8,8 +8,9 @@ and the sections of files that it wrote.
 import csv
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import Position
 from benchconsole.topology.infiniband.ibnetdiscover import list_lines
 from benchconsole.topology.infiniband.rates import EXPECTED, LinkRate, decode_active, find_speed, make_rate

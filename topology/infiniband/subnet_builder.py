@@ -6,8 +6,9 @@ file have parts that no cable joins.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.document import Lines
 from benchconsole.topology.errors import Position, Problem, TopologyError, refuse
 from benchconsole.topology.grouping import group_by_key

@@ -1,7 +1,6 @@
 """How nodes are reached, and how much of the machine tests may load."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -18,8 +17,7 @@ class Caps(Struct, frozen=True):
     storage: Mapping[str, float] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """How the nodes are reached when the file says so; paths are absolute."""
 
     user: str | None = None

@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import NewType
 
 from msgspec import Struct
-from msgspec.structs import replace as replace_fields
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import Position
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.access import Access, Caps
@@ -111,7 +111,7 @@ class Node(Struct, frozen=True, gc=False):
     def at(self, place: str) -> "Node":
         """The same node for tests over a network or a port: they go to its address there, where it has one."""
         found = self.find_address(place) if self.addresses else None
-        return self if found in (None, self.data_address) else replace_fields(self, data_address=found)
+        return self if found in (None, self.data_address) else replace(self, data_address=found)
 
 
 class Switch(Struct, frozen=True, gc=False):
@@ -192,9 +192,7 @@ class Link(Struct, frozen=True, gc=False):
     def with_members(self, members: tuple[float, ...], ports_a: tuple[str, ...], ports_b: tuple[str, ...]) -> "Link":
         """The same link of these member cables, each of its own byte/s, and their ports."""
         mixed = members if len(set(members)) > 1 else ()
-        return replace_fields(
-            self, speed=min(members), count=len(members), mixed=mixed, ports_a=ports_a, ports_b=ports_b
-        )
+        return replace(self, speed=min(members), count=len(members), mixed=mixed, ports_a=ports_a, ports_b=ports_b)
 
     @property
     def capacity(self) -> float:
@@ -245,7 +243,7 @@ class Flow(Struct, frozen=True):
 
     def turned(self) -> "Flow":
         """The flow the other way."""
-        return replace_fields(self, source=self.sink, sink=self.source, leg=self.last_leg, last_leg=self.leg)
+        return replace(self, source=self.sink, sink=self.source, leg=self.last_leg, last_leg=self.leg)
 
 
 class Mlag(Struct, frozen=True):
@@ -305,8 +303,7 @@ class OtherMetric(Struct, frozen=True):
     where: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Criterion:
+class Criterion(Struct, frozen=True):
     """A bound for one metric. ``required`` and ``target`` are in ``unit``, or shares of the basis.
 
     ``rounding`` (in ``unit``, with ``rounds_share`` a share of the basis; 0 for none) is applied to the measurement
@@ -343,8 +340,7 @@ class Criterion:
         return self.rounding * basis if self.rounds_share else self.rounding
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Struct, frozen=True):
     """One step of a suite: a probe, the nodes it runs on, its options as written, and what it varies.
 
     ``because`` is why it has these options, where they were computed; plans say it. Stages that follow each other and

@@ -4,11 +4,9 @@ An element that is down stays named, without its links: a check can still ask wh
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 
-from msgspec.structs import replace as replace_fields
-
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import SelectionError, find_near
 from benchconsole.topology.model.fabric import Fabric, Link, LinkId
 from benchconsole.topology.model.forwarding import forget_tables
@@ -47,9 +45,7 @@ def remove_elements(
     return replace(
         forget_tables(fabric) if any(named.values()) else fabric,
         links=MappingProxyType(left),
-        mlags=tuple(
-            replace_fields(pair, peer=tuple(link for link in pair.peer if link in left)) for pair in fabric.mlags
-        ),
+        mlags=tuple(replace(pair, peer=tuple(link for link in pair.peer if link in left)) for pair in fabric.mlags),
         whole=fabric.described,
     )
 

@@ -5,11 +5,9 @@ Architecture Specification, volume 1, 18.2.4.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
-from msgspec.structs import replace as replace_fields
-
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, ForwardingTables, Link, LinkId
 from benchconsole.topology.model.routing_rule import RoutingRule
 
@@ -51,9 +49,7 @@ def forget_tables(fabric: Fabric) -> Fabric:
     if not fabric.tables:
         return fabric
     networks = {
-        name: replace_fields(network, routing=RoutingRule.SHORTEST)
-        if network.routing is RoutingRule.TABLES
-        else network
+        name: replace(network, routing=RoutingRule.SHORTEST) if network.routing is RoutingRule.TABLES else network
         for name, network in fabric.networks.items()
     }
     return replace(fabric, tables=MappingProxyType({}), networks=MappingProxyType(networks))

@@ -5,7 +5,6 @@ object again, as in a fabric that was read from its file.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -13,6 +12,7 @@ from msgspec import Raw, Struct
 from msgspec.msgpack import Decoder, Encoder
 from msgspec.structs import fields
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import Position
 from benchconsole.topology.model.fabric import Fabric, Link, Node, Switch
 

@@ -7,7 +7,7 @@ says that its members differ.
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import count, repeat
 from operator import attrgetter
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchconsole.topology.arrays import Indices, list_distinct, split_alike
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeRole
 from benchconsole.topology.tables.colour_refinement import Edges, refine
 from benchconsole.topology.tables.fabric_tables import Tables

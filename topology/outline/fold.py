@@ -7,11 +7,12 @@ counted once each, so the edges together have as many as the fabric. Ratios are 
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from benchconsole.topology.arrays import Floats, Indices, list_distinct, split_alike, sum_at
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.device_group import Group
 from benchconsole.topology.model.fabric import HashPolicy, Link
 from benchconsole.topology.model.storage import Layer

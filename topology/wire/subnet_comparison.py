@@ -6,9 +6,10 @@ where the file names them, else by number between two devices. Pure: the subnet 
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.infiniband.counters import PortCounters
 from benchconsole.topology.infiniband.device_names import SubnetDevices, find_devices

@@ -5,8 +5,9 @@ Works on the data of a Document that names every device and pair by itself, as i
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import Bond
 from benchconsole.topology.natural_order import make_natural_key

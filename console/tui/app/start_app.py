@@ -1,7 +1,6 @@
 """The application around the start page: it ends with a choice, or with none."""
 
 import os
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,6 +14,7 @@ from benchconsole.console.tui.app.themed_app import ThemedApp
 from benchconsole.console.tui.rows.terminal import Terminal, detect
 from benchconsole.console.tui.screens.start import MakeAsking, StartScreen
 from benchconsole.console.tui.start_model import StartChoice, StartModel
+from benchconsole.topology.copying import replace
 
 if TYPE_CHECKING:
     from benchconsole.console.session.asked_topology import TopologyAsking

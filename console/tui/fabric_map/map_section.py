@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from msgspec.structs import replace as replace_fields
-
 from benchconsole.console.tui.fabric_map.map_cells import MapMark
 from benchconsole.console.tui.fabric_map.shape import FabricPart, FabricShape, Rack, RackGroup, ServerRow
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.device_group import Group
 from benchconsole.topology.model.fabric import Fabric, Link, NodeId
 
@@ -125,7 +124,7 @@ def _select_racks(shape: FabricShape, is_in: Callable[[Rack], bool]) -> tuple[Ra
         if len(racks) == len(group.racks):
             made.append(group)
         elif racks:
-            made.append(replace_fields(group, racks=racks))
+            made.append(replace(group, racks=racks))
     return tuple(made)
 
 
@@ -158,7 +157,7 @@ def _cut_site(
             own = {*switches}
             below = tuple(link for link in tier.below if link.a in own or link.b in own)
             cross = tuple(link for link in tier.cross if link.a in own and link.b in own)
-            tiers.append(replace_fields(tier, switches=switches, cross=cross, below=below))
+            tiers.append(replace(tier, switches=switches, cross=cross, below=below))
     servers = tuple(each for each in shape.servers if find_site(each) == name)
     return name, FabricShape(tuple(tiers), _select_racks(shape, lambda each: find_site(each) == name), servers), None
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import partial
 
 from msgspec import Struct
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
@@ -27,6 +26,7 @@ from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, Row
 from benchconsole.console.tui.rows.themes import FAIL_BOLD, MUTED, STRONG, TEXT, WATCH_BOLD
 from benchconsole.console.view.run_view import State, worst
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric
 
 TIGHT = CellSpacing(0, 0)
@@ -75,7 +75,7 @@ def choose_pairs(fabric: Fabric, shape: FabricShape, width: int) -> RackPairs | 
         made = RackPairs(fabric, shape, uplinks, group, min(names, 12), TIGHT.width(most), slot, 0, funnel)
         across = (width - 1 - group) // made.unit
         if across >= 2:
-            return replace_fields(made, across=min(across, 4))
+            return replace(made, across=min(across, 4))
     return None
 
 

@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from statistics import median
 
 from benchconsole.console.text.sanitize import sanitize
@@ -20,6 +19,7 @@ from benchconsole.console.view.wording import format_fact
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.probes.model.kept_readings import list_numbers
 from benchconsole.probes.model.measuring import Fact, Metric
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Comparator, NodeId
 from benchconsole.topology.natural_order import make_natural_key
 from benchconsole.topology.units import Shown, Unit

@@ -116,7 +116,7 @@ class NumberHeat(HeatValues):
     @cached_property
     def middle(self) -> float:
         """The median."""
-        return median(self.numbers.values())
+        return 2 * _compute_half_median(self.numbers.values())
 
     @property
     def worst_word(self) -> str:
@@ -218,8 +218,8 @@ def make_number_heat(
     """The heat of finite ``numbers`` in base units."""
     if not numbers:
         return NumberHeat(choice, nodes.total, nodes.severe, {}, numbers, scale, sense)
-    low, high, middle = min(numbers.values()), max(numbers.values()), median(numbers.values())
-    farthest = max(high - middle, middle - low)
+    low, high, half = min(numbers.values()), max(numbers.values()), _compute_half_median(numbers.values())
+    farthest = max(high / 2 - half, half - low / 2)
     made = {}
     for node, value in numbers.items():
         tenth = _find_tenth(value, low, high)
@@ -228,7 +228,7 @@ def make_number_heat(
         elif sense is Comparator.AT_MOST:
             odd, bad = value, tenth
         else:
-            odd = abs(value - middle)
+            odd = abs(value / 2 - half)
             bad = _find_tenth(odd, 0.0, farthest)
         made[node] = HeatCell(str(tenth), bad // 2 if low < high else 0, odd)
     return NumberHeat(choice, nodes.total, nodes.severe, _merge_shades(made), numbers, scale, sense)
@@ -244,8 +244,13 @@ def make_fact_heat(choice: HeatChoice, nodes: HeatNodes, texts: Mapping[NodeId, 
     return FactHeat(choice, nodes.total, nodes.severe, _merge_shades(made), texts, letters)
 
 
+def _compute_half_median(numbers: Iterable[float]) -> float:
+    """Half of the median. Halves keep sums and differences finite."""
+    return median(number / 2 for number in numbers)
+
+
 def _find_tenth(value: float, low: float, high: float) -> int:
-    """0 to 9: the tenth of the range from ``low`` to ``high`` that ``value`` is in. Halves keep a range finite."""
+    """0 to 9: the tenth of the range from ``low`` to ``high`` that ``value`` is in."""
     span = high / 2 - low / 2
     return min(int(10 * ((value / 2 - low / 2) / span)), 9) if span > 0 else 0
 

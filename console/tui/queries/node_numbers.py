@@ -3,7 +3,6 @@
 Beside the mark of a node that is not well stands the number that made the mark, or the reason of the mark alone.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from benchconsole.console.text.sanitize import sanitize
@@ -14,6 +13,7 @@ from benchconsole.console.view.run_view import NodeView, State
 from benchconsole.console.view.wording import format_expected, format_measured, format_quantity, format_share
 from benchconsole.probes.model.judgement import Level, Verdict
 from benchconsole.probes.model.measuring import Reading
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 
 _JUDGED_LOW = (State.FAIL, State.WATCH, State.AFFECTED)

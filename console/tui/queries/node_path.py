@@ -6,14 +6,13 @@ Pure, and slow for large rounds: the expectations of the whole round are compute
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from msgspec.structs import replace as replace_fields
-
 from benchconsole.console.tui.queries.node_results import list_node_results
 from benchconsole.console.tui.queries.view_queries import find_link, sum_load
 from benchconsole.console.view.flow_paths import FlowPaths
 from benchconsole.console.view.run_view import LinkView, NodeView, RunView, State
 from benchconsole.console.view.session_control import FlowHop
 from benchconsole.probes.model.measuring import Test
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import LinkId
 
@@ -28,9 +27,7 @@ class NodePath:
 
 def complete_hops(view: RunView, hops: Iterable[FlowHop]) -> list[FlowHop]:
     """``hops`` with what was measured: the members that are up, and the load of the round."""
-    return [
-        replace_fields(hop, members_up=find_link(view, hop.link).members_up, load=sum_load(view, hop)) for hop in hops
-    ]
+    return [replace(hop, members_up=find_link(view, hop.link).members_up, load=sum_load(view, hop)) for hop in hops]
 
 
 def find_binding(hops: Sequence[FlowHop], seen: Mapping[LinkId, LinkView]) -> FlowHop | None:

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace as replace_fields
-
 from benchconsole.console.conclusions.plot_text import (
     QUANTILES,
     format_axis,
@@ -24,6 +22,7 @@ from benchconsole.console.tui.rows.axes import count_places
 from benchconsole.console.tui.rows.scales import scale_for
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.statistics.histogram import make_histogram
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import Shown, Unit
 
 _COUNTS = {"count": scale_for(Unit.ONE, Shown.PLAIN, ())}
@@ -135,7 +134,7 @@ def _list_bins(plot: Plot, name: dict[str, str]) -> Iterator[Row]:
     edges, counts = found.edges.tolist(), found.counts.tolist()
     scale = scale_for(metric.key.unit, metric.shown, [metric.find_quantile(share) for share in (0.0, 0.5, 1.0)])
     step = (edges[1] - edges[0]) / scale.factor
-    scale = replace_fields(scale, places=max(scale.places, count_places(float(f"{step:.2g}")) if step else 0))
+    scale = replace(scale, places=max(scale.places, count_places(float(f"{step:.2g}")) if step else 0))
     below = 0
     for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True):
         below += count

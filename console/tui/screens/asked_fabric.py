@@ -1,7 +1,6 @@
 """A fabric that is not saved yet, as its nodes told it: the map, and below it what could not be found out."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -22,6 +21,7 @@ from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import opened
 from benchconsole.console.view.run_view import RunView
 from benchconsole.topology.analysis.static_finding import StaticFinding
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import counted
 
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
 """Two sessions held against each other: a row for each metric and for whatever else differs; enter goes to nodes."""
 
 import asyncio
-from dataclasses import replace
 from functools import partial
 
 from textual import on
@@ -33,6 +32,7 @@ from benchconsole.console.tui.widgets.headline import Headline
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.store.errors import StoreError
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 
 COMPARING = "The two sessions are being read and compared."

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace as replace_fields
 from textual import events
 from textual.message import Message
 
@@ -28,6 +27,7 @@ from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.latest_loads import LatestLoads
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.same_objects import are_same
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class FabricMap(CellWidget, can_focus=True):
             return line.draw(picture, width)
         key = index, CellContent.STATES if line.heads else picture.content
         if key not in self._kept:
-            self._kept[key] = line.draw(replace_fields(picture, mark=None), width)
+            self._kept[key] = line.draw(replace(picture, mark=None), width)
         return self._kept[key]
 
     def _forget(self, picture: MapPicture) -> None:

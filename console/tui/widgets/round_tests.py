@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nsmallest
 from itertools import chain
@@ -20,6 +20,7 @@ from benchconsole.console.view.run_view import RunView, State, state_of, state_o
 from benchconsole.console.view.wording import format_share
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import INWARD, Result, Round, Test
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import Shown, Unit
 
 

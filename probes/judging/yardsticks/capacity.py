@@ -9,7 +9,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.criterion_match import DefaultCriterion, matching
@@ -23,6 +23,7 @@ from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yar
 from benchconsole.probes.model.measuring import FULL, Bundle, FailedAt, Reading, Test, TestOutcome
 from benchconsole.probes.model.sending import Directions
 from benchconsole.topology.capacity.limit_names import list_limits, name_limit
+from benchconsole.topology.copying import replace
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Criterion

@@ -19,10 +19,8 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
-
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.model.log_records import ModuleLog
@@ -31,6 +29,7 @@ from benchconsole.probes.model.remote import Reach, Remote, RemoteError, Running
 from benchconsole.probes.reach.slurm.local_steps import LocalReach
 from benchconsole.probes.reach.slurm.slurm_state import NodeSeen, ask, first_line, job_name, nodes
 from benchconsole.probes.reach.watched_command import record_command
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Hardware, Node, NodeId, NodeRole
 from benchconsole.topology.selection import fold
 
@@ -234,7 +233,7 @@ class SlurmReach:
             raise RemoteError(Failure(FailedAt.CANCELLED, "the session was closed", node.id))
         error = opening.exception()
         if isinstance(error, RemoteError):
-            raise RemoteError(replace_fields(error.failure, node=node.id))
+            raise RemoteError(replace(error.failure, node=node.id))
         door, allocation = opening.result()
         if node.id in allocation.left_out:
             raise RemoteError(Failure(FailedAt.UNREACHABLE, allocation.left_out[node.id], node.id))
@@ -383,7 +382,7 @@ class _Step:
 
     def translated(self, error: RemoteError) -> RemoteError:
         """A failure of srun as a failure of the node; what Slurm says of the reason comes first."""
-        output, failed = error.output, replace_fields(error.failure, node=self.node)
+        output, failed = error.output, replace(error.failure, node=self.node)
         if output is None or not output.exit_status or failed.stage in _OURS:
             return RemoteError(failed, self._own(output) if output else None)
         try:

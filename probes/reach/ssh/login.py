@@ -21,7 +21,6 @@ import asyncssh
 from asyncssh.logging import SSHLogger
 from asyncssh.packet import SSHPacketLogger
 from asyncssh.public_key import SSHOpenSSHCertificate
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.model.log_records import ModuleLog
@@ -39,6 +38,7 @@ from benchconsole.probes.reach.ssh.late_event import replace_close_event
 from benchconsole.probes.reach.ssh.limits import LoginBreaker, LoginsStoppedError, SshLimits, Throttle
 from benchconsole.probes.reach.ssh.ssh_config import ResolvedHost, restrict_to_key_kinds
 from benchconsole.probes.reach.ssh.tcp_connect import TcpConnector
+from benchconsole.topology.copying import replace
 
 OLDEST = (2, 14, 2)
 
@@ -201,9 +201,7 @@ class Connector:
         except CONNECTION_ERRORS as error:
             failed = failure(error, attempt)
             if attempt.logging_in and isinstance(error, asyncssh.DisconnectError):
-                failed = replace_fields(
-                    failed, stage=FailedAt.LOGIN
-                )  # the host key is verified: it is the node's refusal
+                failed = replace(failed, stage=FailedAt.LOGIN)  # the host key is verified: it is the node's refusal
             if failed.stage is FailedAt.LOGIN:
                 self._breaker.note_refused()
                 failed = await explain_refusal(failed, attempt.host)
@@ -319,7 +317,7 @@ async def explain_refusal(failed: Failure, host: ResolvedHost) -> Failure:
     words = [*host.keys.unusable, *_of_certificates(host), *await _of_agent(host)]
     if any(pair.algorithm.startswith(b"sk-") for pair in host.keys.pairs):
         words.append(_touch("a key file"))
-    return replace_fields(failed, detail="; ".join((failed.detail, *words)))
+    return replace(failed, detail="; ".join((failed.detail, *words)))
 
 
 def _of_certificates(host: ResolvedHost) -> Iterator[str]:

@@ -14,7 +14,7 @@ import re
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from benchconsole.probes.reach.ssh.config_files import (
 )
 from benchconsole.probes.reach.ssh.host_classes import HostClasses
 from benchconsole.probes.reach.ssh.known_hosts import KnownHosts, TrustedKeys
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.access import Access
 
 

@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 
 import asyncssh
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Output
@@ -23,6 +22,7 @@ from benchconsole.probes.reach.ssh.connection import ConnectionPool, SshConnecti
 from benchconsole.probes.reach.ssh.sudo import SudoRunner
 from benchconsole.probes.reach.watchdog import STDIN_LIMIT, WrappedCommand, wrap_command
 from benchconsole.probes.reach.watched_command import keep_running, record_command
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 
 _LOG = ModuleLog(__name__)
@@ -160,9 +160,7 @@ class RebootCheck:
             return error
         stage, words = task.result()
         _LOG.info(lost.node, "%s: %s", stage, words)
-        return RemoteError(
-            replace_fields(error.failure, stage=stage, detail=f"{error.failure.detail}; {words}"), error.output
-        )
+        return RemoteError(replace(error.failure, stage=stage, detail=f"{error.failure.detail}; {words}"), error.output)
 
     async def close(self) -> None:
         for task in self._asked.values():

@@ -7,10 +7,9 @@ that is a storage system that all nodes share, ``shared`` names it.
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from msgspec.structs import replace as replace_fields
-
 from benchconsole.probes import scratch
 from benchconsole.probes.api import Contact, Demands, Output, Probe, Safety, Target
+from benchconsole.topology.copying import replace
 
 SCRATCH = "/tmp"  # noqa: S108 - mktemp inside
 """Where a script makes its directory unless it is told."""
@@ -37,7 +36,7 @@ class ScratchProbe(Probe):
         self.estimate(target.options)
         size = self.space(target.options)
         taken = take_shared_space(self.given(target.options).text("shared"), size)
-        return replace_fields(super().demands(target), shared=taken, writes=size)
+        return replace(super().demands(target), shared=taken, writes=size)
 
     def time_limit(self, options: Mapping[str, str | int | float]) -> float:
         is_own = type(self).run is ScratchProbe.run

@@ -7,11 +7,11 @@ the mark of the directory first, and starts nowhere else.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from benchconsole.probes import scratch
 from benchconsole.probes.api import Contact, Output, RemoteError
 from benchconsole.probes.launch import Job, launch
+from benchconsole.topology.copying import replace
 
 # $1 the mark of a directory of ours; then the program. Every rank of the job comes through here.
 _SCRIPT = scratch.one_line(

@@ -11,11 +11,9 @@ import secrets
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeVar
-
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes import scratch
 from benchconsole.probes.api import (
@@ -38,6 +36,7 @@ from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.serving import READY, joined
 from benchconsole.probes.tools.fio import json_reader
 from benchconsole.probes.tools.fio.probe import RUNS, WORDS, Fio, rename_metric
+from benchconsole.topology.copying import replace
 
 _T = TypeVar("_T")
 
@@ -131,7 +130,7 @@ class FioClients(Fio):
     label_names = Fio.label_names - {"size"} | {"file"}
     summary = "Throughput, operations and latency of files written and read by all nodes of a set, driven by one fio"
     source = "Jetstream acceptance report, random reads and writes, with the client and the server of fio"
-    metrics = tuple(replace_fields(metric, name=rename_metric(metric.name, "fio-clients")) for metric in Fio.metrics)
+    metrics = tuple(replace(metric, name=rename_metric(metric.name, "fio-clients")) for metric in Fio.metrics)
     options = MappingProxyType(
         {
             "file": Fio.options["size"],
@@ -156,7 +155,7 @@ class FioClients(Fio):
     def demands(self, target: Target) -> Demands:
         one, nodes = super().demands(target), len(target.nodes)
         shared = MappingProxyType({name: nodes * amount for name, amount in one.shared.items()})
-        return replace_fields(one, shared=shared, writes=nodes * one.writes)
+        return replace(one, shared=shared, writes=nodes * one.writes)
 
     def command(self, target: Target) -> Sequence[str]:
         """The command of the first node when all servers are joined, but for where the sockets are."""

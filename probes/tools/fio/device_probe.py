@@ -7,12 +7,11 @@ node shows to be blank in the same breath (``probes.blank_devices``).
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from msgspec.structs import replace as replace_fields
-
 from benchconsole.probes import blank_devices, scratch
 from benchconsole.probes.api import Contact, Demands, Interval, Output, Part, Probe, Reading, Safety, Target
 from benchconsole.probes.tools.fio import interval_lines
 from benchconsole.probes.tools.fio.probe import Fio, read_interval_line, read_output, rename_metric
+from benchconsole.topology.copying import replace
 
 _RUNS = ("read", "randread", "write", "randwrite")
 
@@ -48,7 +47,7 @@ class FioDevice(Probe):
     label_names = Fio.label_names
     summary = "Throughput, operations and latency of a blank disk, which it overwrites"
     source = "the fio of the Jetstream acceptance report, on a disk without a file system"
-    metrics = tuple(replace_fields(metric, name=rename_metric(metric.name, "fio-device")) for metric in Fio.metrics)
+    metrics = tuple(replace(metric, name=rename_metric(metric.name, "fio-device")) for metric in Fio.metrics)
     tools = MappingProxyType({"fio": "fio"})
     options = MappingProxyType(
         {"serial": "", "confirmed": "", "size": "1 GiB", "seconds": 5, "large": "1 MiB", "small": "4 KiB"}

@@ -11,9 +11,9 @@ lines. Counters: https://docs.kernel.org/filesystems/proc.html, 3.3.
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 
 from benchconsole.probes.api import Interval, Output, Unit, labels
+from benchconsole.topology.copying import replace
 
 TOLD = r"""
     count() {

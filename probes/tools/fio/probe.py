@@ -6,11 +6,8 @@ to the page cache: a file system without direct I/O is a failure unless ``direct
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import ClassVar
-
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes import scratch
 from benchconsole.probes.api import Contact, Demands, Given, Interval, Metric, Output, Reading, Shown, Target, Unit
@@ -18,6 +15,7 @@ from benchconsole.probes.readers.numbers import format_bytes
 from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.tools.files.node_directory import SCRATCH, ScratchProbe
 from benchconsole.probes.tools.fio import interval_lines, json_reader
+from benchconsole.topology.copying import replace
 
 _BLOCKS = {"large": "1 MiB", "small": "4 KiB"}
 _WAYS = ("write", "read", "randwrite", "randread")
@@ -134,7 +132,7 @@ class Fio(ScratchProbe):
     def demands(self, target: Target) -> Demands:
         """The node to itself, and the file of each run; of a storage system that all share, the bytes of one."""
         one = super().demands(target)
-        return replace_fields(one, writes=one.writes * len(self.runs(target.options)))
+        return replace(one, writes=one.writes * len(self.runs(target.options)))
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
         given = self.given(options)

@@ -7,13 +7,12 @@ old result is read. The exit status is 0 also for a run that failed: the summary
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from msgspec.structs import replace as replace_fields
-
 from benchconsole.probes.api import Demands, Metric, Output, Reading, Shape, Shown, Target, Unit
 from benchconsole.probes.launch import DEFAULTS, Job, Options
 from benchconsole.probes.tools.hpcc import text_reader
 from benchconsole.probes.tools.hpl import input_file
 from benchconsole.probes.tools.mpi.program import MpiProgram, export_threads, label_threads, refuse_died
+from benchconsole.topology.copying import replace
 
 _RESULT = "hpccoutf.txt"
 _LATENCY_BYTES = 1.6e9
@@ -62,7 +61,7 @@ class Hpcc(MpiProgram):
         return _START + messages + 4 * work / given.quantity("speed", Unit.FLOP_RATE)
 
     def demands(self, target: Target) -> Demands:
-        return replace_fields(super().demands(target), writes=1e6)
+        return replace(super().demands(target), writes=1e6)
 
     def job(self, target: Target) -> Job:
         given = self.given(target.options)

@@ -14,7 +14,7 @@ Source: ``IMB_output.c`` of 3.2, 4.0 and 2018 to 2021 and the user's guide; ``im
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -23,6 +23,7 @@ from benchconsole.probes.readers.lines import refuse_lines, search_lines, shorte
 from benchconsole.probes.readers.numbers import multiply_spans, overlap, parse_count, parse_decimal, parse_span
 from benchconsole.probes.tools.imb.heading import Heading
 from benchconsole.probes.tools.mpi.message_tables import Row, SizeTable, is_mean_between, number_tables
+from benchconsole.topology.copying import replace
 
 MEBI, MEGA = 2.0**20, 1e6
 _UNITS = frozenset((MEBI, MEGA))

@@ -9,13 +9,14 @@ Source: iozone 3.263, 3.397 and 3.507, ``src/current/iozone.c``.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from benchconsole.probes.api import ProbeOutputError, Reading, Unit, labels
 from benchconsole.probes.readers.lines import read_lines, refuse_lines, shorten
 from benchconsole.probes.readers.numbers import format_bytes, require_positive
 from benchconsole.probes.readers.readings import add_labels
 from benchconsole.probes.tools.iozone.conditions import STATED, label, read_command
+from benchconsole.topology.copying import replace
 
 _KIB = 1024.0
 _COLUMNS = (

@@ -3,12 +3,13 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
 from benchconsole.probes.api import Labels, Reading, Unit
 from benchconsole.probes.readers.numbers import parse_span
 from benchconsole.probes.readers.readings import known_labels
+from benchconsole.topology.copying import replace
 
 Row = dict[str, str]
 """The cells of a line as printed, by column."""

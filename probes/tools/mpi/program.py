@@ -7,7 +7,6 @@ all: the words on either stream decide.
 import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -30,6 +29,7 @@ from benchconsole.probes.api import (
 from benchconsole.probes.launch import Job, Options, launch
 from benchconsole.probes.readers.lines import refuse_lines, split_lines
 from benchconsole.probes.readers.readings import add_labels, refuse_failed
+from benchconsole.topology.copying import replace
 
 _DIED = re.compile(
     r"MPI_ABORT (?:was )?invoked|MPI_ERRORS_ARE_FATAL|An error occurred in MPI_|BAD TERMINATION OF ONE OF YOUR"

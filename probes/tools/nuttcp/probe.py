@@ -5,7 +5,6 @@ where nothing would end it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
@@ -29,6 +28,7 @@ from benchconsole.probes.readers.readings import add_labels, refuse_failed
 from benchconsole.probes.serving import PORTS
 from benchconsole.probes.tools.network.pair_probe import PairProbe, find_ip_version
 from benchconsole.probes.tools.nuttcp import text_reader
+from benchconsole.topology.copying import replace
 
 _MODES = ("tcp", "udp", "burst")
 _MOST_RATE = 2**32 - 2

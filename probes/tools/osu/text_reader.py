@@ -12,7 +12,7 @@ versions 2.1, 3.1, 5.x, 6.2 and 7.x.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -20,6 +20,7 @@ from benchconsole.probes.api import ProbeOutputError, Reading, Unit, labels
 from benchconsole.probes.readers.lines import find_matches, refuse_lines, shorten, strip_lines
 from benchconsole.probes.readers.numbers import multiply_spans, overlap, parse_count, parse_decimal, parse_span
 from benchconsole.probes.tools.mpi.message_tables import Row, SizeTable, is_mean_between, number_tables
+from benchconsole.topology.copying import replace
 
 _TITLE = re.compile(
     r"#? ?OSU (?:MPI(?:-(?P<device>[A-Z]\w*))? )?(?P<name>[\w /-]+?)(?: Test)?(?: v|\s*\(Version )\d[\w.]*\)?"

@@ -1,13 +1,13 @@
 """The scores of findings: each grade, and the counts of a run."""
 
 import random
-from dataclasses import replace
 
 import pytest
 
 from benchconsole.probes.model.detectable_loss import DetectableLoss
 from benchconsole.probes.model.detectable_loss import Fault as Detectable
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 from benchmarks.attribution.cable_paths import Cabling

@@ -1,7 +1,6 @@
 """The content of a plot: the numbers that count and no others, their verdicts, the bounds, and the words on them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ from benchconsole.console.conclusions.plot_text import (
 from benchconsole.console.conclusions.plotted_metric import Plot, PlottedMetric, list_classes, list_plots, pair_plots
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.probes.model.judgement import Level
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Comparator, Criterion
 from benchconsole.topology.units import Shown, Unit
 from tests.console.conclusions.test_session_comparison import compare, measure

@@ -1,12 +1,11 @@
 """The basis on which two sessions are compared, and each refusal with its reason; views are built by hand."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 import pytest
-from msgspec.structs import replace as replace_fields
+from msgspec.structs import force_setattr
 
 from benchconsole.console.conclusions.metric_samples import list_samples
 from benchconsole.console.conclusions.session_comparison import (
@@ -23,6 +22,7 @@ from benchconsole.console.conclusions.statistic_lines import list_groupings, lis
 from benchconsole.console.reports.statistics_section import format_trend
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.measuring import Fact
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.cable import Cable
 from benchconsole.topology.model.fabric import Comparator, Fabric
 from benchconsole.topology.units import Unit
@@ -100,7 +100,7 @@ def test_unlike_options_are_refused() -> None:
     one, other = measure(1, 1), measure(1, 2)
     for view, seconds in ((one, 5), (other, 60)):
         for result in view.results.values():
-            object.__setattr__(result.test.target, "options", {"seconds": seconds, "streams": 4})
+            force_setattr(result.test.target, "options", {"seconds": seconds, "streams": 4})
     (found,) = compare(one, other)
     assert (found.outcome, found.why) == (Outcome.NOT_COMPARABLE, "seconds 5 against 60")
     (found,) = compare(one, other, ComparisonChoice(SENSES, frozenset({"seconds"})))
@@ -176,7 +176,7 @@ def test_better_and_worse_together_are_mixed() -> None:
     def join(view: RunView) -> Side:
         """All repetitions as one stage, as a repeated stage of a plan is."""
         for each in view.plan:
-            object.__setattr__(each, "stage", "ior")
+            force_setattr(each, "stage", "ior")
         return Side("", list_samples(view))
 
     senses = dict.fromkeys(("ior.write", "ior.read", "ior.single"), Comparator.AT_LEAST)
@@ -268,7 +268,7 @@ def pull_cables(lengths: Mapping[str, float]) -> Fabric:
     """The fabric with cables of these lengths at its nodes."""
     made = fabric()
     links = {
-        link.id: replace_fields(link, cable=Cable("copper", lengths[link.a])) if link.a in lengths else link
+        link.id: replace(link, cable=Cable("copper", lengths[link.a])) if link.a in lengths else link
         for link in made.links.values()
     }
     return replace(made, links=MappingProxyType(links))
@@ -283,7 +283,7 @@ def measure_over(lengths: Mapping[str, float], loss: float) -> RunView:
         story.answer(test, "imb.bandwidth", rate + int(test.target.node.id[1:]), Unit.BYTE_RATE)
     view = story.view()
     for each in view.plan:
-        object.__setattr__(each, "stage", "imb")
+        force_setattr(each, "stage", "imb")
     return view
 
 

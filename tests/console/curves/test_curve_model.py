@@ -3,14 +3,12 @@
 import math
 import random
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.curves.curve_model import Chart, Curve, Point, is_multiplied, make_scale, place_points
 from benchconsole.console.curves.curve_text import format_chart, format_chart_name, format_sentences, make_point_rows
@@ -33,6 +31,7 @@ from benchconsole.probes.model.measuring import (
     labels,
 )
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.model.sweep import Ending
 from benchconsole.topology.units import Shown, Unit
@@ -298,7 +297,7 @@ def test_axes_that_stay_make_charts_of_their_own() -> None:
     small = view_of({"1": [[1e9]], "2": [[2e9]]}, block="4 KiB")
     large = [
         replace(each, number=each.number + 2, tests=tuple(_moved(test) for test in each.tests),
-                swept=replace_fields(each.swept, point=(("block", "1 MiB"), each.swept.point[-1])))
+                swept=replace(each.swept, point=(("block", "1 MiB"), each.swept.point[-1])))
         for each in small.plan if each.swept is not None
     ]  # fmt: skip
     view = advance(small, SessionOpened("s1", "swept", FABRIC, "default", (*small.plan, *large), 0.0))

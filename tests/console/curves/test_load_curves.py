@@ -1,13 +1,11 @@
 """Curves of what loads a system at once: the sum of all, of each cohort its part, and points that a limit left out."""
 
-from dataclasses import replace
-
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.curves.curve_text import format_sentences, format_shapes, make_point_rows
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.probes.model.measuring import FailedAt, Labels, LeftOutPoint
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import Unit
 from tests.console.curves.test_curve_model import Told, failed, medians, only, view_of
 
@@ -38,9 +36,7 @@ def leave_out(view: RunView, *values: str, held: Labels = ()) -> RunView:
     points = tuple(LeftOutPoint((*held, ("clients", value)), int(value), 2) for value in values)
     return replace(
         view,
-        plan=tuple(
-            replace(each, swept=replace_fields(each.swept, left_out=points)) for each in view.plan if each.swept
-        ),
+        plan=tuple(replace(each, swept=replace(each.swept, left_out=points)) for each in view.plan if each.swept),
     )
 
 

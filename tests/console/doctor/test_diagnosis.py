@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -19,6 +18,7 @@ from benchconsole.console.doctor.doctor_page import format_page, make_document
 from benchconsole.probes.hygiene.prerequisites import Health, Needs, ScratchRoom, Sudo, Tool
 from benchconsole.probes.leftovers import LeftoverDirectory, LeftoverProcess, Leftovers
 from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 
 FINE = Health(

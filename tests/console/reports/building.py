@@ -1,7 +1,6 @@
 """Builds views by hand: a small fabric, and a story told test by test. No store, no clock."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 from benchconsole.console.view.blame import Blame
@@ -20,6 +19,7 @@ from benchconsole.probes.model.measuring import (
     labels,
 )
 from benchconsole.probes.model.repeats import make_test_key
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.access import Access
 from benchconsole.topology.model.fabric import (
     Basis,

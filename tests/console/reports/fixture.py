@@ -1,9 +1,6 @@
 """Views to render: the hard session, sessions at the edges, and one with the same text everywhere."""
 
-from dataclasses import replace
 from types import MappingProxyType
-
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.reports.content import SessionDetails
 from benchconsole.console.view.run_view import RunView, State
@@ -12,6 +9,7 @@ from benchconsole.probes.model.judgement import Level, Yardstick
 from benchconsole.probes.model.measuring import FailedAt, Output, Proof
 from benchconsole.probes.model.omission import Omission, OmissionReason
 from benchconsole.store.model import SessionNote
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit
 from tests.console.reports.building import BLADE, GBIT, HEAD, HOSTILE, Story, fabric, node, verdict
@@ -109,8 +107,8 @@ def poisoned(text: str) -> RunView:
         output = Output(
             (text, text), text.encode("utf-8", "replace"), text.encode("utf-8", "replace"), 1, text, 1.0, node=text
         )
-        failure = replace_fields(result.failure, detail=text) if result.failure else None
-        facts = tuple(replace_fields(fact, fact=text, value=text, labels=tags) for fact in result.facts)
+        failure = replace(result.failure, detail=text) if result.failure else None
+        facts = tuple(replace(fact, fact=text, value=text, labels=tags) for fact in result.facts)
         measurements = tuple(replace(item, id=text, metric=text, labels=tags, raw=text) for item in result.measurements)
         results[name] = replace(
             result, outputs=(output,), failure=failure, facts=facts, measurements=measurements

@@ -1,6 +1,5 @@
 """One session in which everything has gone wrong once."""
 
-from dataclasses import replace
 from types import MappingProxyType
 
 from benchconsole.console.reports.content import SessionDetails
@@ -9,6 +8,7 @@ from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect, Yardstick
 from benchconsole.probes.model.measuring import Fact, FailedAt, Output, Proof
 from benchconsole.store.model import SessionNote
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Shown, Unit
 from tests.console.reports.building import BLADE, GBIT, HOSTILE, START, Story, fabric, links, verdict

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.reports import ReportOptions, render
 from benchconsole.console.reports.checklist_section import find_state, make_sections
 from benchconsole.console.view.run_view import State
 from benchconsole.probes.model.checklist import Checked, CheckedList, Mark, Step, StepState
+from benchconsole.topology.copying import replace
 from tests.console.reports import fixture
 from tests.console.reports.hard import CHECKLIST, TOLD
 
@@ -79,5 +79,5 @@ def test_the_json_report_says_all_of_it_by_the_schema() -> None:
 def test_a_clause_that_is_missing_is_left_out_of_the_line() -> None:
     (section,) = make_sections((checklist(PASS),))
     assert (section.title, section.lines[0].head) == ("cloud", "0")
-    (section,) = make_sections((replace_fields(CHECKLIST, steps=CHECKLIST.steps[:1]),))
+    (section,) = make_sections((replace(CHECKLIST, steps=CHECKLIST.steps[:1]),))
     assert (section.title, section.lines[0].head) == ("cloud: PEP 4.2", "log-in, 4.2.1")

@@ -1,13 +1,14 @@
 """The sentence over a comparison: it says no more than all of its rows do."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import force_setattr
 
 from benchconsole.console.conclusions.session_comparison import ComparedMetric, Outcome
 from benchconsole.console.conclusions.session_differences import FactChange, FactChanges, RecordDifference
 from benchconsole.console.reports.comparison_page import ComparisonReport, format_outcome, make_record
+from benchconsole.topology.copying import replace
 from tests.console.conclusions.test_session_comparison import NODES, compare, measure
 
 FACTS = FactChanges((), ("uptime",), 12)
@@ -56,7 +57,7 @@ def test_a_metric_that_is_not_comparable_is_none_of_the_same() -> None:
 def test_one_subject_that_changed_otherwise_is_told() -> None:
     one, other = measure(1.0, 1), measure(1.0, 1)
     result = next(iter(other.results.values()))
-    object.__setattr__(result.measurements[0], "value", result.measurements[0].value * 0.5)
+    force_setattr(result.measurements[0], "value", result.measurements[0].value * 0.5)
     (found,) = compare(one, other)
     assert "; parts changed otherwise: 1 metric" in format_outcome(report(found))
 

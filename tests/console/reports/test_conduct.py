@@ -1,15 +1,13 @@
 """How a session was run, and what was left: in the formats for people."""
 
-from dataclasses import replace
-
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.reports import ReportOptions, conduct
 from benchconsole.console.reports.content import SessionDetails
 from benchconsole.console.view.run_view import State
 from benchconsole.probes.model.measuring import Proof
 from benchconsole.store.model import SessionNote
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.reports import fixture
 from tests.console.reports.hard import TOLD
@@ -65,23 +63,23 @@ def test_a_session_whose_nodes_were_not_searched_says_so(kind: str) -> None:
         (CLEAN[:1], "Nothing of ours is left on the 1 node."),
         (CLEAN, "Nothing of ours is left on any of the 3 nodes."),
         (
-            (replace_fields(CLEAN[0], ended=1), *CLEAN[1:]),
+            (replace(CLEAN[0], ended=1), *CLEAN[1:]),
             (
                 "Nothing of ours is left on any of the 3 nodes."
                 " Before that, 1 leftover had to be ended or removed on 1 node."
             ),
         ),
         (
-            (replace_fields(CLEAN[0], left=("process 1 (x)",)),),
+            (replace(CLEAN[0], left=("process 1 (x)",)),),
             "Nothing of ours is left on 0 of 1 node; on 1 something of ours is left.",
         ),
         (
-            (replace_fields(CLEAN[0], asked=False), CLEAN[1]),
+            (replace(CLEAN[0], asked=False), CLEAN[1]),
             "Nothing of ours is left on 1 of 2 nodes; 1 could not be searched.",
         ),
-        ((replace_fields(CLEAN[0], asked=False),), "The node could not be searched for anything of ours."),
+        ((replace(CLEAN[0], asked=False),), "The node could not be searched for anything of ours."),
         (
-            tuple(replace_fields(each, asked=False) for each in CLEAN),
+            tuple(replace(each, asked=False) for each in CLEAN),
             "None of the 3 nodes could be searched for anything of ours.",
         ),
     ],
@@ -113,7 +111,7 @@ def test_nodes_without_an_answer_fold_although_each_has_an_address_of_its_own() 
 @pytest.mark.parametrize("kind", PEOPLE)
 def test_ten_thousand_proofs_fold(kind: str) -> None:
     whole = tuple(Proof(NodeId(f"n{number}"), asked=True) for number in range(10_000))
-    held = tuple(replace_fields(proof, left=(f"process {number} (x)",)) for number, proof in enumerate(whole))
+    held = tuple(replace(proof, left=(f"process {number} (x)",)) for number, proof in enumerate(whole))
     view = fixture.all_passed()
     assert len(text_of(kind, replace(view, proofs=whole))) < len(text_of(kind, view)) + 1_000
     found = text_of(kind, replace(view, proofs=held))

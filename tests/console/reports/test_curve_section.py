@@ -2,7 +2,6 @@
 
 import io
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -10,6 +9,7 @@ from benchconsole.console.reports import ReportOptions, render
 from benchconsole.console.reports.curve_section import HEIGHT, MOST, WIDTH, make_sections
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.measuring import FailedAt
+from benchconsole.topology.copying import replace
 from tests.console.curves.test_curve_model import WRONG, Told, failed, view_of
 from tests.console.reports.parsing import parsed
 from tests.console.reports.test_html import ALLOWED, WORST, page_of

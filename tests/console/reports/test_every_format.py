@@ -3,7 +3,6 @@
 import io
 import re
 import tracemalloc
-from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -13,6 +12,7 @@ from benchconsole.console.reports.content import SessionDetails
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.detectable_loss import DetectableLoss, Fault
 from benchconsole.probes.model.omission import Omission, OmissionReason
+from benchconsole.topology.copying import replace
 from tests.console.reports import fixture
 from tests.console.reports.golden import FILES, FOLDER, rendered
 

@@ -2,7 +2,6 @@
 
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.model.detectable_loss import DetectableLoss, Fault
 from benchconsole.probes.model.judgement import Confidence, Level, Suspect, Yardstick
 from benchconsole.probes.model.measuring import FailedAt
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import Unit
 from tests.console.reports import fixture
 from tests.console.reports.hard import STOPPED, TOLD

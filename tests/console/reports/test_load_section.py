@@ -1,7 +1,6 @@
 """The load of nodes in reports: the fullest core first, what was not sampled by name, nothing where nobody asked."""
 
 import io
-from dataclasses import replace
 
 import pytest
 
@@ -11,6 +10,7 @@ from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import format_fact
 from benchconsole.probes.api import Fact, Unit, labels
 from benchconsole.probes.readers.load_samples import read_samples, summarize
+from benchconsole.topology.copying import replace
 from tests.console.reports import fixture
 from tests.probes.readers.test_load_samples import OUTPUT, make_sample
 

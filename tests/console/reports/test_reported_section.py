@@ -1,15 +1,14 @@
 """The reported numbers of a document beside the measured ones: every statistic, unmeasured ones, and differences."""
 
-from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.reports.document_json import make_reported_record
 from benchconsole.console.reports.reported_section import ReportedLine, compare_reported, make_lines
 from benchconsole.console.view.run_view import RunView
 from benchconsole.topology.analysis.reported_results import CellOutcome
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.claims import ReportedResult, ShareOf, Statistic
 from benchconsole.topology.units import Unit, read_written
 from tests.console.reports.building import Story, fabric
@@ -19,7 +18,7 @@ AGREES, DIFFERS, UNKNOWN = CellOutcome.AGREES, CellOutcome.DIFFERS, CellOutcome.
 
 def reported(value: str, statistic: Statistic = Statistic.MEAN, **changes: object) -> ReportedResult:
     made = ReportedResult("hpl.rate", read_written(value, Unit.FLOP_RATE), Unit.FLOP_RATE, statistic=statistic)
-    return replace_fields(made, **changes)
+    return replace(made, **changes)  # type: ignore[arg-type]
 
 
 def measured(*results: ReportedResult) -> RunView:
@@ -64,7 +63,7 @@ def test_one_number_for_several(statistic: Statistic, written: str, here: str, o
 )
 def test_it_stands_for_its_own_nodes_and_labels(changes: dict[str, object], here: str, how: str) -> None:
     value = here if here != "–" else "1 GFLOP/s"
-    (line,) = make_lines(measured(replace_fields(reported(value), **changes)))
+    (line,) = make_lines(measured(replace(reported(value), **changes)))  # type: ignore[arg-type]
     assert (line.computed, line.how) == (here, how)
 
 

@@ -2,7 +2,6 @@
 
 import io
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from benchconsole.console.reports.system_section import MOST_ANSWERS, make_table
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.api import Fact, Unit, labels
 from benchconsole.probes.model.measuring import Test
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load
 from tests.console.reports import fixture
 

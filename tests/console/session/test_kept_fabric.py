@@ -3,13 +3,13 @@
 import logging
 import os
 import zlib
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchconsole.console.session import kept_fabric
 from benchconsole.console.session.kept_fabric import MOST_KEPT, KeptFabric
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description import resolve
 from benchconsole.topology.errors import TopologyError
 from benchconsole.topology.model.fabric import Fabric

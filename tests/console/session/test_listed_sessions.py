@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.session.listed_sessions import (
     ListedSession,
@@ -15,6 +14,7 @@ from benchconsole.console.session.listed_sessions import (
 from benchconsole.probes.model.remark import About, Remark, RemarkKind
 from benchconsole.store.session_summary import SessionState
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from tests.store.played import append_round, closed, new, planned, verdicts
 
 SAID = Remark(RemarkKind.REMARK, About.SESSION, "", "an old kernel", "ann", 900.0, 1000.0)
@@ -25,9 +25,9 @@ async def test_the_last_remark_that_stands_on_the_session_itself_is_told(tmp_pat
         one, other = [await store.create_session(new(label), []) for label in ("one", "other")]
         for remark in (
             SAID,
-            replace_fields(SAID, text="a new kernel", at=950.0),
-            replace_fields(SAID, text="of a node", about=About.NODE, subject="n1", at=960.0),
-            replace_fields(SAID, text="a slip", at=970.0),
+            replace(SAID, text="a new kernel", at=950.0),
+            replace(SAID, text="of a node", about=About.NODE, subject="n1", at=960.0),
+            replace(SAID, text="a slip", at=970.0),
             Remark(RemarkKind.WITHDRAWAL, About.SESSION, "", "no", "ann", 980.0, 980.0, withdraws=4),
         ):
             await store.append_remark(one, remark)

@@ -3,7 +3,6 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator, Coroutine
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from tests.console.tui.fabrics import mini
 from tests.console.tui.story import MINI, tell
 from tests.console.view.test_reducer import spoken, story

@@ -1,7 +1,6 @@
 """The options of a run: both doors read them alike, a wrong one is said in the words of the command, nothing is lost."""
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,6 +30,7 @@ from benchconsole.console.session.run_options import (
 )
 from benchconsole.console.session.stored_fabric import LINK_CAP, STORAGE_CAP
 from benchconsole.probes.planning.suites import find_suite
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from tests.fabrics import SMALL, fabric

@@ -2,7 +2,6 @@
 
 import io
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.store.reading.report_reading import read_report_basis
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchmarks.rejudge_sessions import Wanted, describe_nodes, make_session
 from tests import plain_sqlite

@@ -1,7 +1,6 @@
 """Simulated tools that take their time: they tell of each second, as the real ones do, and end as ever."""
 
 import asyncio
-from dataclasses import replace
 from math import inf
 
 import pytest
@@ -21,6 +20,7 @@ from benchconsole.probes.model.measuring import Round, Test
 from benchconsole.probes.tools.fio.interval_lines import drop_lines
 from benchconsole.probes.tools.fio.probe import Fio
 from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from tests.console.simulator.test_nodes import GB, ask, target, values
 from tests.fabrics import METRICS

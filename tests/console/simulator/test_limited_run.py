@@ -1,6 +1,5 @@
 """A run over real SSH to the simulated cluster that comes to its time limit and goes on: every test runs once."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from benchconsole.console.cli.common import load_installed_probes, read_topology
@@ -12,6 +11,7 @@ from benchconsole.console.view.events import NodesProven, is_time_stop
 from benchconsole.console.view.run_view import superseding
 from benchconsole.probes.model.measuring import Result
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from tests.console.session.test_run_limits import Clock, follow
 
 

@@ -1,6 +1,5 @@
 """Shares of the simulated network, held against numbers counted by hand and against the product's own."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -10,6 +9,7 @@ from benchconsole.console.simulator.scenarios import SCENARIOS
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.topology.capacity.expect import expect
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, NodeId, Stage, Suite
 from benchconsole.topology.routing.routes import Routes
 

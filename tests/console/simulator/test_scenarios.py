@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,6 +31,7 @@ from benchconsole.probes.reach.ssh import SshReach
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.testing.server import Reply
 from benchconsole.probes.tools import bench_probes
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load
 from benchconsole.topology.model.fabric import Fabric, LinkId, Node, NodeId, NodeRole
 from tests.console.simulator.conftest import UNREACHABLE, fabric_of, machines_of

@@ -1,7 +1,5 @@
 """The page of ``expect``: equal flows as one row, the slowest first, and no more rows than a reader takes in."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.console.static_report.expected_flows import (
@@ -13,6 +11,7 @@ from benchconsole.console.static_report.expected_flows import (
 )
 from benchconsole.topology.capacity.expect import expect, expect_merged
 from benchconsole.topology.capacity.flow_groups import FlowSet
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Flow, NodeId
 

@@ -4,7 +4,6 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -20,6 +19,7 @@ from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import LatestView
 from benchconsole.probes.model.judgement import Level
 from benchconsole.topology.analysis.static_finding import StaticFinding
+from benchconsole.topology.copying import replace
 from tests.console.tui.fabrics import chassis, mini, ten_thousand
 from tests.console.tui.playing import Player
 from tests.console.tui.story import CHASSIS, MINI, TEN_THOUSAND, Faults, Story, tell

@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from msgspec.structs import replace as replace_fields
-
 from benchconsole.console.session.controller import SessionController
 from benchconsole.console.session.criterion_editor import CriterionEditor, CriterionForm, CriterionProposal
 from benchconsole.console.session.run_planning import RunPlanning
@@ -18,6 +16,7 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Metric, Result, Round, Test
 from benchconsole.probes.plugins.registry import load_probes
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Criterion, NodeId
 from tests.console.tui.story import Story
 
@@ -143,7 +142,7 @@ class Player(SessionController):
             rounds = rounds[:1]
         left = tuple(each for each in self.disks if each.serial not in typed)
         held = tuple(f"fio-device is not run: {each.lost} would be lost; nobody confirmed it" for each in left)
-        notes = replace_fields(self.notes(), held_back=held)
+        notes = replace(self.notes(), held_back=held)
         chosen = tuple(f"{name} {text}" for name, text in (options or {}).items() if text)
         return Proposal(rounds, notes, left, chosen=chosen, command=f"benchconsole run toy.yaml --suite {suite}")
 

@@ -1,7 +1,7 @@
 """A session made by hand: what was planned, what each test gave, how it was judged, what was found."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from benchconsole.console.view.events import Event, RoundStarted, SessionEnded, SessionOpened, TestStarted
 from benchconsole.console.view.reducer import advance, opened
@@ -31,6 +31,7 @@ from benchconsole.probes.model.measuring import (
     labels,
 )
 from benchconsole.probes.model.remark import Remark
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Direction, Fabric, LinkId, NodeId, NodeRole
 from benchconsole.topology.units import Shown, Unit
 from tests.console.tui.fabrics import G

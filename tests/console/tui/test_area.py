@@ -2,7 +2,6 @@
 
 import gc
 import threading
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -21,6 +20,7 @@ from benchconsole.console.tui.widgets.area_table import AreaTable
 from benchconsole.console.view.events import make_noticed
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
 from benchconsole.topology.units import Unit
 from tests.console.tui.looking import Look, faulty, healthy, looking, reading

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 
 from benchconsole.console.tui.fabric_map.blocks import BlockStates, blocks_of
 from benchconsole.console.tui.fabric_map.map_cells import MapPicture
@@ -10,6 +9,7 @@ from benchconsole.console.tui.fabric_map.shape import read_shape
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.view.reducer import advance_all
 from benchconsole.console.view.run_view import RunView, State
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.looking import large
 

@@ -1,13 +1,13 @@
 """How a run is conducted: held, stopped by a rule, driven elsewhere, refused, and what it left on the nodes."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
 from benchconsole.console.view.events import Held, NodesProven, Noticed, Resumed
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.looking import Look, faulty, looking
 from tests.console.tui.story import Story

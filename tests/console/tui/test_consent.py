@@ -1,7 +1,6 @@
 """The consents of the operator on the screen: to overwritten disks, to sudo's password, to an end that is owed."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 from textual.message import Message
@@ -12,6 +11,7 @@ from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.view.run_view import NodeView, RunView
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.measuring import Fact, Result, labels
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit
 from tests.console.tui.looking import Look, faulty, looking

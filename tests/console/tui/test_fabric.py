@@ -1,7 +1,5 @@
 """The fabric screen: the fault where it sits, the walk to it, and nothing that shouts where all is well."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.console.tui.fabric_map.map_cells import CellContent, MapMark
@@ -20,6 +18,7 @@ from benchconsole.console.view.reducer import advance_all, opened
 from benchconsole.console.view.run_view import State
 from benchconsole.probes.model.judgement import Level
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import LinkId, NodeId
 from benchconsole.topology.units import counted
 from tests.console.tui.looking import boxes, colours, faulty, healthy, large, looking, painted, reading, undecided

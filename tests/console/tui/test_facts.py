@@ -1,7 +1,6 @@
 """Facts that a node told of itself: each in its unit, those declared otherwise marked, a filter, the clipboard."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import overload
 
 import pytest
@@ -14,6 +13,7 @@ from benchconsole.console.view.wording import format_fact
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import Fact, labels
 from benchconsole.store.errors import StoreError
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit
 from tests.console.tui.looking import Look, faulty, looking

@@ -1,7 +1,5 @@
 """The findings: worst first, each in full, back to its evidence."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.console.tui.queries import expression
@@ -14,6 +12,7 @@ from benchconsole.console.view.run_view import NotJudged, RunView
 from benchconsole.console.view.session_verdict import SessionVerdict
 from benchconsole.probes.model.judgement import Finding, Level
 from benchconsole.topology.analysis.static_finding import Severity
+from benchconsole.topology.copying import replace
 from tests.console.tui.looking import Look, faulty, healthy, looking
 from tests.console.tui.story import Story
 from tests.console.tui.test_keys import press_at_once

@@ -11,7 +11,6 @@ import random
 import string
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from benchconsole.console.tui.screens.asking import AskingSheet
 from benchconsole.console.tui.screens.start import StartScreen
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import Remote, RemoteError
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.session.test_topology_asking import AnsweringReach, AnsweringRemote
 from tests.console.tui.looking import MOST_SECONDS, Look, running

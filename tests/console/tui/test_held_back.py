@@ -1,7 +1,5 @@
 """Run says what is held back and what releases it, the waves and the canary; nothing of it is code or markup."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.console.tui.screens.words import WordsSheet
@@ -18,6 +16,7 @@ from benchconsole.console.view.events import (
 )
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.omission import OmissionReason
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.looking import Look, faulty, healthy, looking
 from tests.console.tui.test_run import events_until

@@ -1,10 +1,8 @@
 """Text from nodes, files and outputs is shown as text: no markup, no escape, no lie about direction."""
 
-from dataclasses import replace
 from functools import partial
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.session.saved_filters import SavedFilters
 from benchconsole.console.text.cells import measure_width
@@ -18,6 +16,7 @@ from benchconsole.console.view.acceptance import name_cause
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measuring import Failure, Output, Result
 from benchconsole.probes.model.remark import About, Remark, RemarkKind
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
 from tests.console.tui.looking import Look, looking
@@ -35,11 +34,11 @@ NASTY = {
 def poisoned(text: str) -> Story:
     """A story in which every word that comes from outside is ``text``."""
     fabric = mini()
-    hardware = replace_fields(next(iter(fabric.nodes.values())).hardware, name=text)
+    hardware = replace(next(iter(fabric.nodes.values())).hardware, name=text)
     fabric = replace(
         fabric,
         name=text,
-        nodes={name: replace_fields(node, hardware=hardware) for name, node in fabric.nodes.items()},
+        nodes={name: replace(node, hardware=hardware) for name, node in fabric.nodes.items()},
     )
     story = tell(mini(), MINI, label=text)
     story.fabric = fabric
@@ -71,9 +70,7 @@ def _result(result: Result, text: str) -> Result:
     outputs = tuple(Output((text, text), raw, raw, 1, text, 1.0, node=text) for _ in result.outputs)
     measurements = tuple(replace(m, raw=text) for m in result.measurements)
     failure = result.failure and Failure(result.failure.stage, text, result.failure.node)
-    facts = tuple(
-        replace_fields(fact, value=text if isinstance(fact.value, str) else fact.value) for fact in result.facts
-    )
+    facts = tuple(replace(fact, value=text if isinstance(fact.value, str) else fact.value) for fact in result.facts)
     return replace(result, outputs=outputs, measurements=measurements, facts=facts, failure=failure)
 
 

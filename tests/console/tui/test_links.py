@@ -1,6 +1,5 @@
 """The cables that a lone flow speaks for at its ends: those that it can have used, and no others."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from benchconsole.console.view.events import SessionOpened
@@ -8,6 +7,7 @@ from benchconsole.console.view.reducer import advance, opened
 from benchconsole.console.view.run_view import State
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Result, Round, Target, Test
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests.fabrics import fabric
 

@@ -1,7 +1,6 @@
 """Sessions with little to show: nothing planned, one node, everything failed, all values alike. No data is not 0."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -12,6 +11,7 @@ from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.time_left import eta
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import SwitchRole
 from tests.console.tui.fabrics import Builder, mini
 from tests.console.tui.looking import Look, looking

@@ -1,7 +1,6 @@
 """The load of links on the map while a round runs: both directions, the place under the cursor, and no old numbers."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 from textual.geometry import Region
@@ -18,6 +17,7 @@ from benchconsole.probes.judging.round_ways import RoundWays
 from benchconsole.probes.judging.running_round import RunningRound
 from benchconsole.probes.model.measuring import Round, Test
 from benchconsole.probes.model.sending import Sending
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import LinkId, NodeId
 from tests.console.tui.fabrics import G
 from tests.console.tui.looking import Look, boxes, colours, faulty, healthy, large, looking, painted

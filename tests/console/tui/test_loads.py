@@ -1,6 +1,5 @@
 """Loads on Run: bundles and uplinks share the room, and what does not fit is counted."""
 
-from dataclasses import replace
 from typing import Never
 
 import pytest
@@ -10,6 +9,7 @@ from benchconsole.console.tui.rows.text_rows import plain_text
 from benchconsole.console.tui.widgets.loads import LoadsView, TargetLoad, loads
 from benchconsole.console.view.link_loads import WayLoad, compute_link_loads
 from benchconsole.probes.model.measuring import Result
+from benchconsole.topology.copying import replace
 from tests.console.view.test_link_loads import rate, running
 
 BUNDLES = tuple(TargetLoad(f"bundle{each}", 1e9, 2e9, 1, 2) for each in range(6))

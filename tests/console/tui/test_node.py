@@ -1,7 +1,5 @@
 """One node: differences, results with their yardsticks, the path, the raw text behind a number."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.console.tui.queries import raw_output
@@ -19,6 +17,7 @@ from benchconsole.console.view.reducer import advance_all, opened
 from benchconsole.console.view.run_view import NodeView, RunView, State
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Yardstick
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output, Reading, Result, Round, Target, Test
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit
 from tests.console.tui.fabrics import mini

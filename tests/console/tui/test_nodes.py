@@ -1,7 +1,5 @@
 """The node table: order, filter, sort, what is copied, and how little it draws."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +14,7 @@ from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.widgets.node_table import NodeTable
 from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import opened
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import counted as count
 from tests.console.tui.looking import boxes, faulty, healthy, large, looking
 from tests.console.tui.test_keys import press_at_once

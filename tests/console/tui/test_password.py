@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.remote import Reach
 from benchconsole.probes.reach.ssh import SshReach
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 from tests.console.tui.looking import lines

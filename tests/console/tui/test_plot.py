@@ -2,13 +2,11 @@
 
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.conclusions.metric_samples import SampleKey
 from benchconsole.console.conclusions.plotted_metric import ClassNumbers, Plot, PlotBounds, PlottedMetric, list_plots
@@ -26,6 +24,7 @@ from benchconsole.console.tui.widgets.plot_frame import PlotLook
 from benchconsole.console.view.events import SessionEnded
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.judgement import ClosedRound, Level
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Comparator, Hardware
 from benchconsole.topology.units import Shown, Unit
 from tests.console.conclusions.test_plotted_metric import judged, told
@@ -520,7 +519,7 @@ def tell_classes(number: int) -> RunView:
     """A session with nodes of so many classes, two of each."""
     on = fabric()
     nodes = {
-        name: replace_fields(each, hardware=Hardware(f"class {place % number}"))
+        name: replace(each, hardware=Hardware(f"class {place % number}"))
         for place, (name, each) in enumerate(on.nodes.items())
     }
     names = list(on.nodes)[: 2 * number][:12]

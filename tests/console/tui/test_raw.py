@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 import pytest
 
@@ -12,6 +11,7 @@ from benchconsole.console.tui.queries.raw_output import read_output
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.raw import OutputLine, OutputLines, RawPane
 from benchconsole.probes.model.measuring import Output
+from benchconsole.topology.copying import replace
 from tests.console.tui.looking import Look, faulty, looking
 
 LINES = ("connected", "rate=9.41 Gbit", "Retries 7", "", "sum rate=9.40 Gbit", "done [x] a>b")

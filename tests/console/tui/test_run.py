@@ -1,10 +1,8 @@
 """The run screen while it runs, stops and is done; plans before anything is sent."""
 
 import re
-from dataclasses import replace
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.node import NodeScreen
@@ -17,6 +15,7 @@ from benchconsole.console.view.reducer import opened
 from benchconsole.console.view.session_control import Proposal
 from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
 from tests.console.tui.looking import Look, faulty, healthy, looking
@@ -339,7 +338,7 @@ def test_a_plan_says_in_full_what_a_stage_is_for() -> None:
 @pytest.mark.parametrize("asked", [True, False])
 async def test_what_was_left_is_said_whole_on_a_small_terminal(asked: bool) -> None:
     proofs = tuple(Proof(NodeId(f"n{place:03}"), asked=asked or not place) for place in range(134))
-    proofs = (replace_fields(proofs[0], asked=not asked), *proofs[1:])
+    proofs = (replace(proofs[0], asked=not asked), *proofs[1:])
     async with looking(faulty(), (80, 24)) as look:
         look.player.feed(events.NodesProven(proofs, 1.7e9))
         await look.press("3")

@@ -1,13 +1,12 @@
 """How small a fault the tests could have shown: on Fabric and Findings, in full in front of them, and on the plan."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.console.tui.screens.words import WordsSheet
 from benchconsole.console.view.detectable_text import describe_detectable
 from benchconsole.console.view.run_view import DetectableFaults
 from benchconsole.probes.model.detectable_loss import DetectableLoss, Fault
+from benchconsole.topology.copying import replace
 from tests.console.tui.looking import Look, faulty, healthy, running
 from tests.console.tui.playing import Player
 from tests.console.tui.story import Story

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.tui.fabric_map.map_cells import MapPicture
 from benchconsole.console.tui.fabric_map.map_layout import lay_out_map
@@ -13,6 +12,7 @@ from benchconsole.console.tui.rows.text_rows import plain_text
 from benchconsole.console.tui.rows.themes import FAIL_CELL
 from benchconsole.console.view.reducer import advance_all
 from benchconsole.console.view.run_view import RunView
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, LinkId, SwitchRole
 from tests.console.tui.fabrics import Builder
 from tests.console.tui.looking import boxes, faulty
@@ -67,9 +67,9 @@ def test_a_middle_tier_and_a_second_link_to_one_spine_have_no_wires() -> None:
     shape = read_shape(leaf_spine(2, 4))
     (group,) = shape.groups
     first, *others = group.racks
-    again = replace_fields(first.uplinks[0], id=LinkId("again"))
-    twice = replace_fields(first, uplinks=(*first.uplinks, again))
-    assert list_spine_wires(FabricShape(shape.tiers, (replace_fields(group, racks=(twice, *others)),), ()), 200) == []
+    again = replace(first.uplinks[0], id=LinkId("again"))
+    twice = replace(first, uplinks=(*first.uplinks, again))
+    assert list_spine_wires(FabricShape(shape.tiers, (replace(group, racks=(twice, *others)),), ()), 200) == []
 
 
 def test_a_lost_member_is_red_where_it_is_and_counted_at_its_spine() -> None:

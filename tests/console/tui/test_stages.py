@@ -1,12 +1,11 @@
 """The stages on Run: which have a row where not all have one, and how the others are told."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.console.tui.rows.text_rows import plain_text
 from benchconsole.console.tui.widgets.stages import Stages, fold_stages
 from benchconsole.console.view.run_view import StageView, State
+from benchconsole.topology.copying import replace
 from tests.console.tui.looking import faulty, looking
 from tests.console.tui.test_round_tests import SIZES, running_round
 

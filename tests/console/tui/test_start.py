@@ -1,7 +1,6 @@
 """The page before there is a topology."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
@@ -15,6 +14,7 @@ from benchconsole.console.tui.screens import start
 from benchconsole.console.tui.start_model import Demo, Interrupted, KnownFile, Past, Start, StartChoice, StartModel
 from benchconsole.console.tui.widgets.menu import StartMenu
 from benchconsole.console.view.stored_verdict import NOT_KNOWN, ListedVerdict, Outcome
+from benchconsole.topology.copying import replace
 from tests.console.tui.looking import lines
 
 

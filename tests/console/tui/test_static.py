@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.topology.analysis.static_analysis import make_static_report
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId, SwitchId
 from tests.console.tui.fabrics import mini
 from tests.console.tui.looking import Look, faulty, looking, running

@@ -2,11 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.curves.curve_model import make_scale
 from benchconsole.console.tui.rows.terminal import Terminal
@@ -18,6 +16,7 @@ from benchconsole.console.tui.widgets.curve import MARKS, CurveText, choose_labe
 from benchconsole.console.view.events import RoundStarted, SessionEnded
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import FailedAt, Failure, LeftOutPoint
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import Unit
 from tests.console.curves.test_curve_model import FABRIC, Given, Told, failed, judged, rounds_of
 from tests.console.tui.looking import Look, faulty, looking
@@ -336,9 +335,7 @@ async def test_points_that_a_limit_left_out_are_in_sight_with_the_reason(size: t
     story = told(what, cohorts=("", ""), axis="clients")
     points = tuple(LeftOutPoint((("clients", value),), int(value), 2) for value in ("4", "8"))
     story.rounds = [
-        replace(each, swept=replace_fields(each.swept, left_out=points))
-        for each in story.rounds
-        if each.swept is not None
+        replace(each, swept=replace(each.swept, left_out=points)) for each in story.rounds if each.swept is not None
     ]
     story.closed = [replace(each, round=of) for each, of in zip(story.closed, story.rounds, strict=True)]
     async with looking(story, size) as look:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -17,6 +16,7 @@ from benchconsole.console.tui.screens.nodes import NodesScreen
 from benchconsole.console.tui.screens.zoom import ZoomScreen
 from benchconsole.console.view.run_view import NodeView, State
 from benchconsole.probes.model.measuring import FailedAt, Failure, Result
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import LinkId, NodeId, SwitchId
 from tests.console.tui.looking import Look, boxes, faulty, healthy, large, looking
 from tests.console.tui.test_heat import choose

@@ -1,7 +1,5 @@
 """Acceptances: of which finding each is, how they are told, and that no verdict asks for them."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.console.view.acceptance import find_acceptances, list_accepted, name_cause
@@ -9,6 +7,7 @@ from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.stored_verdict import Outcome
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect
 from benchconsole.probes.model.remark import About, Remark, RemarkKind
+from benchconsole.topology.copying import replace
 from tests.console.reports import fixture
 
 SLOW = Finding(

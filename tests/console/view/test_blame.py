@@ -1,12 +1,11 @@
 """Whose fault a low throughput is: affected by a finding elsewhere, never by one on the subject itself."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import State
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect, Verdict, Yardstick
+from benchconsole.topology.copying import replace
 
 LAG = Finding(
     Suspect.LAG, "leaf1--spine", "leaf1 to spine", "half", Level.FAIL, Confidence.CERTAIN, ("n1", "n2"), ("t1",),

@@ -1,7 +1,6 @@
 """The state of links: the lowest share counts, only filled links pass, members come from findings; of nodes: tested."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -24,6 +23,7 @@ from benchconsole.probes.model.judgement import (
 )
 from benchconsole.probes.model.measuring import Bundle, FailedAt, Failure, Result, Round, Target, Test
 from benchconsole.probes.model.sending import Sending
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId
 from tests.fabrics import METRICS

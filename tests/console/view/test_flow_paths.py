@@ -1,7 +1,5 @@
 """The load that a round puts on each hop of one test's path: all flows that cross it that way, and no others."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.console.tui.queries.view_queries import sum_load
@@ -9,6 +7,7 @@ from benchconsole.console.view.flow_paths import FlowPaths
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.measuring import Reading, Result, Round, Target, Test
 from benchconsole.probes.model.sending import Directions, Sending
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit
 from tests.console.tui.fabrics import mini

@@ -1,8 +1,7 @@
 """The loads that are shown are computed where something was told, and not for each picture."""
 
-from dataclasses import replace
-
 from benchconsole.console.view.latest_loads import LatestLoads
+from benchconsole.topology.copying import replace
 from tests.console.view.test_link_loads import rate, running
 
 

@@ -1,10 +1,8 @@
 """The load that running tests put on links: sums by direction, what is not told, and what is over."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.view.interval_rates import IntervalRate, find_moved
 from benchconsole.console.view.link_loads import LinkLoads, compute_link_loads
@@ -14,6 +12,7 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.running_round import RunningRound
 from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.model.sending import Directions, Sending
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, Link
 from tests.fabrics import METRICS
 from tests.probes.judging.rounds import RATE
@@ -131,5 +130,5 @@ def test_the_fullest_link_is_that_with_the_highest_share() -> None:
 def test_the_newest_number_of_each_direction_counts() -> None:
     newest, old, back = rate(3.0), rate(2.0), rate(5.0, inward=True)
     assert find_moved([newest, back, old]) == {False: newest, True: back}
-    latency = replace_fields(newest, interval=replace_fields(newest.interval, unit=Unit.SECOND))
+    latency = replace(newest, interval=replace(newest.interval, unit=Unit.SECOND))
     assert find_moved([latency]) == {}

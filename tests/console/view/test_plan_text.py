@@ -1,12 +1,12 @@
 """A plan in words: totals, stages against their bounds, what is left out, rounds folded."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from benchconsole.console.view.plan_text import format_plan
 from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.planning.plan_summary import summarise
 from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import SMALL, fabric
 from tests.probes.planning.suites import planned

@@ -2,13 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.cli.event_lines import format_proofs
 from benchconsole.console.session.controller import as_stored
@@ -46,6 +44,7 @@ from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
 from benchconsole.probes.model.omission import Omission, OmissionReason
 from benchconsole.probes.model.remark import About, Remark, RemarkKind
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
 from tests.console.tui.story import Faults, Story, tell
@@ -392,7 +391,7 @@ def test_the_load_of_a_node_stands_until_its_next_and_the_end_of_the_round() -> 
 def _say(number: int) -> tuple[Remark, ...]:
     """So many remarks on the session."""
     one = Remark(RemarkKind.REMARK, About.SESSION, "", "seen", "ann", 1.0, 1.0)
-    return tuple(replace_fields(one, number=place) for place in range(1, number + 1))
+    return tuple(replace(one, number=place) for place in range(1, number + 1))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Columns: each once, sorted sensibly, and rows that neither lose nor double anything."""
 
-from dataclasses import replace
-
 from benchconsole.console.view.result_rows import (
     COLUMNS,
     COLUMNS_BY_NAME,
@@ -17,6 +15,7 @@ from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import Shown, Unit
 from tests.console.reports import fixture
 from tests.console.tui.fabrics import mini

@@ -1,13 +1,12 @@
 """Rounds are read once, and again where something of them has changed."""
 
-from dataclasses import replace
-
 from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import advance, opened
 from benchconsole.console.view.round_cache import RoundCache
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Round
+from benchconsole.topology.copying import replace
 from tests.console.tui.fabrics import mini
 from tests.console.tui.story import Faults, tell
 

@@ -1,9 +1,6 @@
 """The verdict on a session: a boundary table from what was planned, measured, judged and checked to word and exit code."""
 
-from dataclasses import replace
-
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.session.listed_verdict import list_verdict
 from benchconsole.console.view.events import LEFT_OUT, Noticed, SessionEnded, SessionOpened, make_noticed
@@ -15,6 +12,7 @@ from benchconsole.probes.model.checklist import Checked, CheckedList, Mark, Step
 from benchconsole.probes.model.judgement import ClosedRound, Confidence, Finding, Level, Suspect, Verdict, Yardstick
 from benchconsole.probes.model.measuring import FailedAt, Failure, Round
 from benchconsole.store.session_summary import SessionState, SessionSummary, StoredVerdict
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, NodeId
 from benchconsole.topology.units import Unit
 from tests.probes.judging.rounds import close, flow, star
@@ -286,7 +284,7 @@ def test_lists_show_what_is_stored_as_long_as_it_holds(
     outcome: Outcome | None,
     words: str,
 ) -> None:
-    session = replace_fields(SUMMARY, state=state, verdict=verdict, fails=low[0], watches=low[1])
+    session = replace(SUMMARY, state=state, verdict=verdict, fails=low[0], watches=low[1])
     assert list_verdict(session) == (outcome, words)
 
 

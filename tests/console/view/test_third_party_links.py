@@ -1,9 +1,5 @@
 """Links and nodes look the same to the console, whichever bandwidth probe has tested them."""
 
-from dataclasses import replace
-
-from msgspec.structs import replace as replace_fields
-
 from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import advance, opened
 from benchconsole.console.view.run_view import LinkView, RunView, State
@@ -13,6 +9,7 @@ from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric
 from tests.probes.judging.rounds import RATE, close, flow, star
 
@@ -42,13 +39,13 @@ def watch(described: Fabric, closed: ClosedRound, metric: Metric) -> RunView:
 
 def drawn(view: RunView) -> dict[str, LinkView]:
     """The links without the findings, which name their probe."""
-    return {name: replace_fields(link, finding=None) for name, link in view.links.items()}
+    return {name: replace(link, finding=None) for name, link in view.links.items()}
 
 
 def test_a_stranger_colours_links_and_nodes_as_iperf3_does() -> None:
     described = replace(star(), criteria=())
     closed = close(described, 1, flow("n1", "n2", 0.5), flow("n3", "n4", 0.95))
-    ours = watch(described, closed, replace_fields(METRIC, name="iperf3.throughput"))
+    ours = watch(described, closed, replace(METRIC, name="iperf3.throughput"))
     theirs = watch(described, of_iperf2(closed), METRIC)
     assert drawn(theirs) == drawn(ours)
     assert {name: node.state for name, node in theirs.nodes.items()} == {

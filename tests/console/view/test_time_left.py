@@ -1,7 +1,5 @@
 """How long a run has worked, and how long it still takes, by what its rounds took so far."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.console.view import events
@@ -18,6 +16,7 @@ from benchconsole.console.view.time_left import (
 )
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import FailedAt, Failure, Result, Round, Target, Test
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Hardware, Node, NodeId, NodeRole
 from tests.probes.judging.rounds import star
 

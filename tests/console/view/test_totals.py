@@ -1,7 +1,6 @@
 """Sums over a session: what is planned once, what is low, why tests gave no number, the worst of each stage."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -11,6 +10,7 @@ from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.totals import TotalsCache, compute_totals
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests.probes.judging.rounds import close, flow, star
 

@@ -4,7 +4,6 @@ import asyncio
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -29,6 +28,7 @@ from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output, Round, Test
 from benchconsole.probes.model.remote import Remote, RemoteError
 from benchconsole.probes.testing import FakeRemote, a_node
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Node, NodeId
 from tests.probes.hygiene.local import Here
 

@@ -1,7 +1,5 @@
 """Rounds taken in as findings take them in, for those who test one step of attribution by itself."""
 
-from dataclasses import replace
-
 from benchconsole.probes.judging.components import Component, Components
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.finding_text import Place
@@ -12,6 +10,7 @@ from benchconsole.probes.judging.part_loads import PartLoads
 from benchconsole.probes.judging.round_flows import MeasuredFlow
 from benchconsole.probes.judging.set_cover import LowVerdict, SetCover
 from benchconsole.probes.model.judgement import ClosedRound, Yardstick
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import METRICS
 from tests.probes.judging.named_parts import NamedParts

@@ -1,7 +1,6 @@
 """Closed rounds of tests on sets of nodes, or on a storage system that nodes share, with the verdicts on them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 from benchconsole.probes.api import Metric, Reading, Target, Unit, labels
@@ -9,6 +8,7 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import Result, Round, Test
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import choose

@@ -1,7 +1,6 @@
 """From rounds to causes: what is named, with which numbers, and who is not accused."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import pytest
 
@@ -10,6 +9,7 @@ from benchconsole.probes.judging.findings import Findings, list_findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, Confidence, Finding, Suspect
 from benchconsole.probes.model.measuring import Bundle
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import METRICS
 from tests.probes.judging.lags import load_lag

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, Level, Suspect
 from benchconsole.probes.model.labels import add_labels
 from benchconsole.probes.planning.plan_rounds import plan
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Direction, Fabric
 from tests.fabrics import METRICS, SMALL, fabric, play
 from tests.probes.played import PROBES

@@ -1,7 +1,6 @@
 """Rounds that confirm: what they load, that they stay within their time, and what a suspicion is worth after them."""
 
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
@@ -20,6 +19,7 @@ from benchconsole.probes.model.round_bounds import CONFIRMATION_SECONDS, Confirm
 from benchconsole.probes.planning.stream_placement import StreamPaths
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.probes.tools.ping.probe import Ping
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId
 from benchconsole.topology.routing.routes import Routes

@@ -1,7 +1,6 @@
 """The scope of a criterion: pairs, bundles, both ways, labels that speak of another test, tests without a number."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -10,6 +9,7 @@ from benchconsole.probes.judging.criterion_scope import CriterionScope, find_ses
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import FailedAt, Failure, labels
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, NodeId
 from benchconsole.topology.units import Unit
 from tests.fabrics import METRICS

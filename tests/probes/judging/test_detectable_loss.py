@@ -1,7 +1,6 @@
 """The smallest loss that a run could have shown: bounds, hashes, gaps, and every claim against the judge itself."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, settings
@@ -14,6 +13,7 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import Bundle, FailedAt, Failure, Round
 from benchconsole.probes.planning.plan_rounds import renumber
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Direction, Fabric
 from tests.fabrics import METRICS, play

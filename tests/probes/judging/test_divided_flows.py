@@ -1,7 +1,6 @@
 """Flows that divide over equal ways: the way at fault is one of them, and no flow tells which."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -11,6 +10,7 @@ from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, Confidence, Finding, Suspect
 from benchconsole.probes.model.measuring import Bundle
 from benchconsole.probes.model.sending import Sending
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from tests.fabrics import METRICS
 from tests.probes.judging.rounds import RATE, Sent, close, way

@@ -1,7 +1,6 @@
 """LAGs from a leaf to several spines: what loads that divide over them tell, and which of them lost a member."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -12,6 +11,7 @@ from benchconsole.probes.judging.part_loads import PartLoads
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Suspect
 from benchconsole.probes.model.measuring import Bundle
 from benchconsole.probes.model.sending import Sending
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Direction
 from tests.fabrics import METRICS

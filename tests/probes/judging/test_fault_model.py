@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from benchconsole.probes.judging import fault_model
 from benchconsole.probes.judging.components import Component, ComponentKind
 from benchconsole.probes.judging.fault_model import FLOOR, HASHED, HELD, NOISE, STRAY, STRAY_ASSUMED, Fault, FaultModel
 from benchconsole.probes.judging.round_flows import SLOW
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 from tests.probes.judging.lags import load_lag, many

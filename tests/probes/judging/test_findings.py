@@ -1,7 +1,6 @@
 """From planted faults to findings: the right element, once, and nothing else."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, Confidence, Finding, Level, Suspect, Verdict, Yardstick
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.suites import find_suite
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Direction, Fabric, LinkId
 from tests.fabrics import METRICS, SMALL, fabric, play
 from tests.probes.judging.rounds import close, flow, star

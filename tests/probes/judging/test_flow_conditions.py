@@ -1,7 +1,6 @@
 """Measurements of a test beside the rate of a flow."""
 
 import math
-from dataclasses import replace
 
 import pytest
 
@@ -9,6 +8,7 @@ from benchconsole.probes.api import Reading, Unit, labels
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.flow_conditions import FlowConditions, find_mtu, list_links
 from benchconsole.probes.model.measuring import Labels
+from benchconsole.topology.copying import replace
 from tests.fabrics import METRICS
 from tests.probes.judging.rounds import RATE, close, flow, star
 

@@ -1,12 +1,11 @@
 """All flows of a session as arrays: each in its place, newest first where it was repeated."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from benchconsole.probes.model.sending import Sending
 from benchconsole.topology.arrays import Floats
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from tests.probes.judging.lags import load_lag, many
 from tests.probes.judging.rounds import BOTH_WAYS, PAIRED, RATE, Sent, close, flow, star, steer

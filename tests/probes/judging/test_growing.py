@@ -1,7 +1,6 @@
 """Findings kept up to date are those made anew: whatever the order, the repeats and the number of rounds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +22,7 @@ from benchconsole.probes.model.judgement import ClosedRound, Level, Suspect, Yar
 from benchconsole.probes.model.measuring import FULL, Round
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.suites import find_suite
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Basis, Direction, Fabric, LinkId
 from tests.fabrics import METRICS, fabric, play
 from tests.probes.judging.rounds import RATE, close, flow, star

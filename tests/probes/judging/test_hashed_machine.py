@@ -6,14 +6,12 @@ Truth is one path for every stream, drawn by ``trace_flows``, and 4 % noise; the
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Reading, Unit, labels
 from benchconsole.probes.judging.context import JudgingContext
@@ -27,6 +25,7 @@ from benchconsole.topology.capacity.expect import compute_capacities
 from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.capacity.flow_streams import trace_flows
 from benchconsole.topology.capacity.maxmin import max_min
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, LinkId, Suite
 from benchconsole.topology.routing.routes import Routes
@@ -116,7 +115,7 @@ def test_a_lost_member_fails_where_it_is_crossed_and_nowhere_else(streams: int) 
     whole = jetstream("unknown")
     lost = whole.links[LOST]
     assert lost.count == 2
-    real = replace(whole, links={**whole.links, LOST: replace_fields(lost, count=1)})
+    real = replace(whole, links={**whole.links, LOST: replace(lost, count=1)})
     low = [each for each in judge("unknown", streams, real=real) if each.level is not Level.PASS]
     assert {each.level for each in low} == {Level.FAIL}
     bundles = [bundle for each in rounds(whole, streams) for bundle in each.bundles]

@@ -1,6 +1,5 @@
 """A low rate that the ends of flows explain accuses no link: at each bound, beside rates that still accuse one."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from benchconsole.probes.judging.host_limits import find_asked
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, Confidence, Finding, Level, Suspect
 from benchconsole.probes.model.measuring import Bundle, Result
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Direction, Fabric, LinkId
 from tests.fabrics import METRICS
 from tests.probes.judging.test_reasons import FAR, NEAR, RATE, TRIP, close, make_result

@@ -1,7 +1,5 @@
 """Rounds in a table are judged as rounds of objects are, to the last word."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.probes.judging.context import JudgingContext
@@ -12,6 +10,7 @@ from benchconsole.probes.judging.judge import find_plain, judge_round, judge_tab
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Yardstick
 from benchconsole.probes.model.measurement_table import make_verdicts, tabulate
 from benchconsole.probes.model.measuring import Fact, FailedAt, Failure, Reading, Result, Round, Target, Test, labels
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Criterion, NodeId
 from benchconsole.topology.units import Unit

@@ -1,7 +1,6 @@
 """Which low verdicts count: those of bundles of one name are told apart, and a repeat takes back its own."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from benchconsole.probes.model.judgement import ClosedRound, Level, Suspect, Ver
 from benchconsole.probes.model.measuring import FailedAt, Failure, Round, Test
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.suites import find_suite
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Direction, LinkId, NodeId
 from tests.fabrics import METRICS, fabric, play
 from tests.probes.judging.rounds import close, flow, star

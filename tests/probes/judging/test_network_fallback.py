@@ -1,7 +1,5 @@
 """Nodes whose traffic fell back to another network: who is named, in which words, and what is not taken for it."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.probes.judging.context import JudgingContext
@@ -9,6 +7,7 @@ from benchconsole.probes.judging.findings import Findings, list_findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, Confidence, Finding, Level, Suspect
 from benchconsole.probes.model.sending import Sending
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import METRICS

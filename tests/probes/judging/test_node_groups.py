@@ -1,13 +1,13 @@
 """Which nodes below a criterion are one finding: by criterion, by level, by group."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from benchconsole.probes.api import Unit
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.node_group_text import make_group_finding
 from benchconsole.probes.judging.node_groups import EVERYTHING, Asked, MeasuredNodes, group_low_nodes
 from benchconsole.probes.model.judgement import Finding, Level, Verdict, Yardstick
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Comparator, Criterion, NodeId
 from tests.probes.judging.rounds import star
 from tests.probes.judging.sets import close_sets, site

@@ -4,7 +4,6 @@ The machine itself is routed by a rule that its file does not say, or each flow 
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -20,6 +19,7 @@ from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.topology.capacity.expect import expect
 from benchconsole.topology.capacity.flow_model import Model
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Direction, Fabric, LinkId, Suite
 from tests.fabrics import METRICS

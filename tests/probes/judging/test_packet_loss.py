@@ -1,7 +1,6 @@
 """Which component loses packets: every bound between silence, watch and fail, and what acquits or tells nothing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +12,7 @@ from benchconsole.probes.judging.findings import Findings, list_findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, Confidence, Finding, Level, Suspect
 from benchconsole.probes.model.measuring import labels
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import METRICS

@@ -1,7 +1,6 @@
 """The loads that parts are known to have carried, and when one is sound: at each bound, one step below, one above."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.part_loads import PartLoads
 from benchconsole.probes.judging.yardsticks.capacity import overlap
+from benchconsole.topology.copying import replace
 from tests.fabrics import METRICS
 from tests.probes.judging.lags import load_lag, many
 from tests.probes.judging.rounds import BOTH_WAYS, RATE, Sent, close, flow, star, steer

@@ -1,7 +1,6 @@
 """From slow pairs to one finding: on a component that agrees with the pattern, or on the pattern itself."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -13,6 +12,7 @@ from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.judging.pattern_causes import explain_low
 from benchconsole.probes.judging.patterns import Pattern, PatternKind
 from benchconsole.probes.model.judgement import ClosedRound, Confidence, Finding, Suspect
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import METRICS

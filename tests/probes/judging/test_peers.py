@@ -1,7 +1,6 @@
 """Nodes beside their peers, from closed rounds to findings: who is named, what parts groups, and when all is silent."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Confidence, Finding, Level, Suspect
 from benchconsole.probes.model.measuring import Result, Round, Test
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, NodeId
 

@@ -1,7 +1,5 @@
 """TCP beside UDP of the same pair: what is not the links' capacity is said to be loss, reordering or TCP itself."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.probes.judging.context import JudgingContext
@@ -9,6 +7,7 @@ from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import Finding, Suspect
 from benchconsole.probes.model.measuring import Result
+from benchconsole.topology.copying import replace
 from tests.fabrics import METRICS
 from tests.probes.judging.test_host_limits import find, number
 from tests.probes.judging.test_reasons import FAR, RATE, TRIP, close, make_result

@@ -1,12 +1,10 @@
 """Reasons of low throughput: at each bound, one step below it, one above it, and the sentence with its arithmetic."""
 
 import json
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Fact, Output, Reading, Sending, Target, Unit, labels
 from benchconsole.probes.judging.context import JudgingContext
@@ -16,6 +14,7 @@ from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level,
 from benchconsole.probes.model.measuring import Bundle, Result, Round, Test
 from benchconsole.probes.plugins.probe_output import read_output
 from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, Hardware, NodeId
 from tests.probes.tools.captures import text
@@ -197,7 +196,7 @@ def test_a_window_that_no_tool_told_is_the_one_that_was_asked_for_or_declared() 
     untold = make_result(FAR, share, {}, options={"window": ""})
     assert explain(FAR, untold) is None
     hardware = Hardware("b", MappingProxyType({"sysctl.net.ipv4.tcp_rmem": "4096 131072 8388608"}))
-    node = replace_fields(untold.test.target.node, hardware=hardware)
+    node = replace(untold.test.target.node, hardware=hardware)
     declared = explain(FAR, replace(untold, test=replace(untold.test, target=replace(untold.test.target, node=node))))
     assert declared is not None
     assert "the window of 4.00 MiB as declared allows 664 Mb/s" in declared.text

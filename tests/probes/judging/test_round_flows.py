@@ -1,6 +1,5 @@
 """The expectation of a flow of a round: its rate, its streams, and the members that its port means."""
 
-from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -14,6 +13,7 @@ from benchconsole.probes.model.measuring import Target, Test
 from benchconsole.probes.model.sending import Directions, Sending
 from benchconsole.probes.planning.stream_placement import FIRST_PORT, StreamPaths
 from benchconsole.topology.capacity.flow_model import Model
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId
 from benchconsole.topology.routing.routes import Routes

@@ -1,7 +1,6 @@
 """Criteria on all numbers together: every border between a number and a level, and what makes one unknown."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -15,6 +14,7 @@ from benchconsole.probes.judging.session_criteria import SessionJudgement, judge
 from benchconsole.probes.judging.session_text import list_session_findings
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Confidence, Finding, Level, Suspect
 from benchconsole.probes.model.measuring import Result, Round, Test
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.baseline import BaselineNumbers, BaselineValue
 from benchconsole.topology.model.fabric import Fabric, NodeId

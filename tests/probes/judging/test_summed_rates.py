@@ -1,7 +1,5 @@
 """Sums of rates: what is certain of tests that ran apart, and every border between a sum and its level."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +9,7 @@ from benchconsole.probes.judging.grading import grade
 from benchconsole.probes.judging.summed_rates import SummedRates, sum_rates
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import Result, Test
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Comparator
 from tests.probes.judging.rounds import star
 

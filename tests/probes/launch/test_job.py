@@ -1,21 +1,21 @@
 from types import MappingProxyType
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.launch import DEFAULTS, Job, LaunchError, Options, Rails
 from benchconsole.probes.launch.job import HOSTS, SLURM_HOSTS, hostfile, slots, tasks_per_node
 from benchconsole.probes.testing import a_node
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Hardware, Node
 
 
 def _named(name: str, address: str, cores: int = 0) -> Node:
     facts = MappingProxyType({"cpu.cores": float(cores)} if cores else {})
-    return replace_fields(a_node(name, address), hardware=Hardware("compute", facts))
+    return replace(a_node(name, address), hardware=Hardware("compute", facts))
 
 
 def _node(index: int, cores: int = 0) -> Node:
-    return replace_fields(_named(f"n{index}", f"10.0.0.{index}", cores), data_address=f"10.1.0.{index}")
+    return replace(_named(f"n{index}", f"10.0.0.{index}", cores), data_address=f"10.1.0.{index}")
 
 
 def test_slots_are_what_was_asked_else_declared_cores_else_one() -> None:

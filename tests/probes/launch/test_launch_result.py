@@ -3,19 +3,19 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.launch import Job
 from benchconsole.probes.launch.launch_result import failure, useful_line
 from benchconsole.probes.model.measuring import FailedAt, Output
 from benchconsole.probes.testing import a_node
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Node
 
 RULE = "-" * 74
 
 
 def _node(index: int) -> Node:
-    return replace_fields(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
+    return replace(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
 
 
 JOB = Job((_node(1), _node(2), _node(3)), ("hpcc",), 3, 20.0)
@@ -97,7 +97,7 @@ def test_exit_status_0_on_another_network_is_a_failure() -> None:
 
 
 def test_of_several_networks_a_node_needs_one_only() -> None:
-    nodes = tuple(replace_fields(a_node(f"n{i}", f"10.1.1.{i}"), data_address=f"10.1.{2 * i - 2}.1") for i in (1, 2))
+    nodes = tuple(replace(a_node(f"n{i}", f"10.1.1.{i}"), data_address=f"10.1.{2 * i - 2}.1") for i in (1, 2))
     job = Job(nodes, ("hpcc",), 2, 20.0)
     first, second = job.rails.data.split(",")
 

@@ -3,19 +3,18 @@
 import os
 import subprocess
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.launch import Job, Options, launch
 from benchconsole.probes.launch.launcher import command
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output
 from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.testing import FakeContact, FakeRemote, a_node
+from benchconsole.topology.copying import replace
 
-NODES = tuple(replace_fields(a_node(f"n{i}", f"10.0.0.{i}"), data_address=f"10.1.0.{i}") for i in (1, 2))
+NODES = tuple(replace(a_node(f"n{i}", f"10.0.0.{i}"), data_address=f"10.1.0.{i}") for i in (1, 2))
 
 
 @pytest.fixture

@@ -3,16 +3,16 @@ from ipaddress import IPv4Address, IPv4Network
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.launch.network_choice import LaunchError, Rails, rails
 from benchconsole.probes.testing import a_node
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Node
 
 
 def _nodes(*pairs: tuple[str, str]) -> list[Node]:
     """Nodes by management and data address."""
-    return [replace_fields(a_node(f"n{i}", address), data_address=data) for i, (address, data) in enumerate(pairs, 1)]
+    return [replace(a_node(f"n{i}", address), data_address=data) for i, (address, data) in enumerate(pairs, 1)]
 
 
 def test_each_network_is_the_narrowest_that_holds_its_own_addresses() -> None:

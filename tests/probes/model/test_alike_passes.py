@@ -1,10 +1,9 @@
 """Passes in columns: their share, and the results that they are of."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from benchconsole.probes.model.alike_passes import AlikePasses, list_tested, sort_values
+from benchconsole.topology.copying import replace
 from tests.probes.model.test_measurement_table import FORM, RESULTS
 
 PASSES = AlikePasses(FORM._replace(expected=4.0), RESULTS, np.array([0, 2]), np.array([6.0, 5.0]))

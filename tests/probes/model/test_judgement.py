@@ -1,13 +1,12 @@
 """Findings as plain values: they go to JSON and back unchanged, and their key tells one cause from another."""
 
-from dataclasses import replace
-
-from pydantic import TypeAdapter
+from msgspec import json
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import Finding, Level
+from benchconsole.topology.copying import replace
 from tests.fabrics import METRICS
 from tests.probes.judging.rounds import close, flow, star
 
@@ -25,10 +24,9 @@ def found(low: float) -> tuple[Finding, ...]:
 
 
 def test_a_finding_goes_to_json_and_back() -> None:
-    adapter = TypeAdapter(tuple[Finding, ...])
     made = found(0.5)
     assert len(made) == 3
-    back = adapter.validate_json(adapter.dump_json(made))
+    back = json.decode(json.encode(made), type=tuple[Finding, ...])
     assert back == made
     assert all(isinstance(each.level, Level) for each in back)
 

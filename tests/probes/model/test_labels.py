@@ -1,6 +1,5 @@
 """A measurement says what it was asked for, and is none where its tool did something else."""
 
-from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from benchconsole.probes.api import ProbeOutputError, Reading, Target, Unit, labels
 from benchconsole.probes.model.labels import add_labels, tell_labels
 from benchconsole.probes.testing import a_node
+from benchconsole.topology.copying import replace
 
 ASKED = Target(
     a_node(), options=MappingProxyType({"tasks": 4, "block": "1 MiB", "pattern": "randrw", "rate": "8 Gb/s"})

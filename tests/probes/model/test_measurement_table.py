@@ -1,7 +1,6 @@
 """Measurements in columns: each keeps its result, its kind and its id."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from benchconsole.probes.model.measurement_table import (
     tabulate,
 )
 from benchconsole.probes.model.measuring import Reading, Result, Target, Test, labels
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import Unit
 from tests.store.played import NODES
 

@@ -1,11 +1,10 @@
 """Which tests of a session are the same one."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.probes.model.measuring import Round, Target, Test, labels
 from benchconsole.probes.model.repeats import find_repeats, make_test_key
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests.probes.judging.rounds import star
 

@@ -1,6 +1,5 @@
 """Omissions under caps: tests that keep no rate, tests that write by themselves; the rest of the plan stands."""
 
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,6 +16,7 @@ from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.probes.tools.netperf.probe import Netperf
 from benchconsole.probes.tools.nuttcp.probe import Nuttcp
 from benchconsole.probes.tools.ping.probe import Ping
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.access import Caps
 from benchconsole.topology.model.fabric import Direction, Fabric, NodeId, Stage, Suite

@@ -1,11 +1,11 @@
 """A probe is asked whether it would run with some options, on nodes of documentation that nobody reaches."""
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.planning.design_options import find_refusal
 from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.probes.testing.fake import a_node
+from benchconsole.topology.copying import replace
 
 PROBES = load_probes(safe_mode=True).probes
 
@@ -63,6 +63,6 @@ def test_nodes_without_addresses_are_no_reason_to_refuse(network: str) -> None:
 
 def test_a_disk_is_looked_for_on_the_node_of_the_stage() -> None:
     options = {"serial": "S3Z8NX0K", "confirmed": "S3Z8NX0K"}
-    listed = replace_fields(a_node(), blank_disks=("S3Z8NX0K",))
+    listed = replace(a_node(), blank_disks=("S3Z8NX0K",))
     assert find_refusal(PROBES["fio-device"], options, [listed]) == ""
     assert "not listed for node n1" in find_refusal(PROBES["fio-device"], options, [a_node()])

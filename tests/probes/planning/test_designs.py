@@ -1,7 +1,6 @@
 """Designs: who sends to whom, what is refused, and how even a sample is."""
 
 from collections import Counter
-from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +14,7 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import FULL, Round
 from benchconsole.probes.planning.designs import DESIGNS
 from benchconsole.probes.planning.plan_rounds import DESIGN_OPTIONS
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.access import Caps
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId

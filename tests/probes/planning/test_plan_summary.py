@@ -1,7 +1,6 @@
 """Sums of plans against counting by hand: rounds and bounds, bytes, loads, and what is left out and why."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from benchconsole.probes.planning.plan_summary import LeftOut, summarise
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.tools.fio.probe import Fio
 from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.access import Caps
 from benchconsole.topology.selection import expand
 from tests.fabrics import SMALL, fabric

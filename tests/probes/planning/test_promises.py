@@ -1,7 +1,6 @@
 """Promises that every plan keeps, on fabrics that nobody chose: nothing above its budget, nobody left out (F46)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import permutations
 from types import MappingProxyType
 from typing import Any
@@ -16,6 +15,7 @@ from benchconsole.probes.model.measuring import FULL, Round
 from benchconsole.probes.planning.plan_rounds import split_into_waves
 from benchconsole.probes.planning.plan_summary import summarise
 from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.access import Caps
 from benchconsole.topology.model.fabric import Fabric

@@ -1,6 +1,5 @@
 """The ports that a stage uses: rails in turn and across, planes in turn, or those that its options name."""
 
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -21,6 +20,7 @@ from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.probes.tools.stream.probe import Stream
 from benchconsole.store.codec.rows import make_round_row, make_test_row, parse_test
 from benchconsole.topology.capacity.expect import expect
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import TopologyError
 from benchconsole.topology.model.fabric import Direction, Fabric, LinkId, Stage, Suite
 from tests.fabrics import METRICS, fabric, play

@@ -1,7 +1,6 @@
 """Steered ports: read back, they put no two flows where one fits; without a known hash nothing rests on them."""
 
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, settings
@@ -23,6 +22,7 @@ from benchconsole.probes.planning.stream_placement import (
 )
 from benchconsole.topology.capacity.expect import expect
 from benchconsole.topology.capacity.flow_model import Model
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, LinkId, NodeId
 from benchconsole.topology.routing.routes import Routes

@@ -1,7 +1,6 @@
 """When a sweep ends early: only where what was measured says so, and the same however often it is asked."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +15,7 @@ from benchconsole.probes.planning.sweeps import (
     make_skipped_results,
     was_skipped,
 )
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.units import Unit
 from tests.probes.played import Alone, Pair

@@ -1,18 +1,18 @@
 """The memory of the nodes of a test: known only where it is declared of every one."""
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Target
 from benchconsole.probes.readers.memory import find_memory, format_share
 from benchconsole.probes.testing import a_node
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Node
 
 
 def node(memory: float | str | None) -> Node:
     bare = a_node()
     facts: dict[str, str | float] = {} if memory is None else {"memory.total": memory}
-    return replace_fields(bare, hardware=replace_fields(bare.hardware, facts=facts))
+    return replace(bare, hardware=replace(bare.hardware, facts=facts))
 
 
 @pytest.mark.parametrize(

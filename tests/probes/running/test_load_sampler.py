@@ -1,7 +1,6 @@
 """The load of nodes beside the results of their tests: whose it is, of which samples, and what is said without any."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,6 +15,7 @@ from benchconsole.probes.running.load_sampler import MOST_SAMPLES, PLANNED_SAMPL
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.running.start_barrier import TestNodes
 from benchconsole.probes.testing import HANGS, FakeRemote
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Node, NodeId
 from tests.probes.played import PROBES, Pair, PlayedReach

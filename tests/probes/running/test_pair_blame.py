@@ -3,7 +3,6 @@
 import asyncio
 import subprocess
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -13,6 +12,7 @@ from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.running.pair_blame import find_blame
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.testing import FakeReach, FakeRemote, a_node
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests.probes.played import Pair
 

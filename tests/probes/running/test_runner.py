@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -18,6 +17,7 @@ from benchconsole.probes.plugins.probe_output import read_output
 from benchconsole.probes.running import hung_tools, runner
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.testing import HANGS, FakeRemote
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Node, NodeId
 from tests.fabrics import fabric
 from tests.probes.played import PROBES, Alone, Pair, PlayedReach

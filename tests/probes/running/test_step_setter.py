@@ -1,15 +1,14 @@
 """Values set on nodes between the points of a sweep: set once, set back, recorded before, and what fails is told."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output, Round, SetValue, Swept
 from benchconsole.probes.model.remote import Remote, RemoteError
 from benchconsole.probes.running.step_setter import StepSetter
 from benchconsole.probes.testing import FakeRemote
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Hardware, Node, NodeId, NodeRole
 
 NODES = {NodeId(name): Node(NodeId(name), NodeRole.COMPUTE, Hardware("c"), name, name) for name in ("n1", "n2", "n3")}
@@ -141,4 +140,4 @@ async def test_everything_is_set_back_before_anything_of_it_is_noted() -> None:
 def _add_axis(each: Round, axis: str) -> Round:
     assert each.swept is not None
     (more,) = swept("9000", axis=axis).swept.steps  # type: ignore[union-attr]
-    return replace(each, swept=replace_fields(each.swept, steps=(*each.swept.steps, more)))
+    return replace(each, swept=replace(each.swept, steps=(*each.swept.steps, more)))

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -23,6 +22,7 @@ from benchconsole.probes.statistics.comparison import (
     judge_subjects,
 )
 from benchconsole.probes.statistics.summary import CONFIDENCE
+from benchconsole.topology.copying import replace
 
 
 def draw(nodes: int, repeats: int, effect: float, seed: int, name: str = "n") -> dict[str, list[float]]:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from msgspec.structs import replace as replace_fields
-
 from benchconsole.probes.api import Node, Output, Running
 from benchconsole.probes.testing import a_node
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Hardware, NodeId
 
 _PLAYED = """\
@@ -79,5 +78,5 @@ def play(place: Path, says: str, *, complains: str = "", status: int = 0) -> Pla
 
 def node(index: int, **facts: float) -> Node:
     """A node with a management and a data address."""
-    made = replace_fields(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
-    return replace_fields(made, hardware=Hardware("c", MappingProxyType(dict(facts))))
+    made = replace(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
+    return replace(made, hardware=Hardware("c", MappingProxyType(dict(facts))))

@@ -2,7 +2,6 @@ import json
 import socket
 import subprocess
 import sys
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -11,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes import scratch
 from benchconsole.probes.api import Output, Part, PlanError, ProbeOutputError, RemoteError, Target
@@ -20,6 +18,7 @@ from benchconsole.probes.reach.slurm.local_steps import LocalRemote
 from benchconsole.probes.serving import READY, listening
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.archive.probe import Archive
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import ROOT, noise, output, read, said, text, values
 
 NAMES = sorted(path.name for path in (ROOT / "archive").iterdir() if "broken" not in path.name)
@@ -246,7 +245,7 @@ class Receiver:
     def __init__(self, *, idle: float = 20.0, address: str = "127.0.0.2") -> None:
         with socket.create_server(("127.0.0.2", 0)) as found:
             self.port = int(found.getsockname()[1])
-        node = replace_fields(a_node("n2", "127.0.0.2"), data_address=address)
+        node = replace(a_node("n2", "127.0.0.2"), data_address=address)
         asked = replace(target(streams=1, size="1 MiB", python=sys.executable), peer=node)
         argv = listening(Archive().receiver(asked, self.port, word="w" * 32, idle=idle), self.port)
         self.going = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -6,7 +6,6 @@ import stat
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from benchconsole.probes.api import Output, PlanError, ProbeOutputError, Target
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.availability.probe import Availability
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import ROOT, Said, noise, output, read, said, text
 
 NAMES = sorted(path.name for path in (ROOT / "availability").glob("*.txt"))

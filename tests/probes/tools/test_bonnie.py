@@ -2,7 +2,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -11,6 +10,7 @@ import pytest
 from benchconsole.probes.api import Output, PlanError, ProbeOutputError, Target
 from benchconsole.probes.testing import PROBE_CHECKS, Check, a_node
 from benchconsole.probes.tools.bonnie.probe import Bonnie
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import ROOT, output, read, said, text
 from tests.probes.tools.spoiled import SPOILED_CHECKS, SpoiledCheck
 

@@ -1,7 +1,6 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,6 +14,7 @@ from benchconsole.probes.reach.slurm.local_steps import LocalRemote
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.detector_stream.probe import DetectorStream
 from benchconsole.probes.tools.python.script_runner import make_command
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import ROOT, noise, output, read, said, text, values
 
 NAMES = sorted(path.name for path in (ROOT / "detector-stream").iterdir())

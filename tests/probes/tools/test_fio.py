@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from benchconsole.probes.api import Output, ProbeOutputError
 from benchconsole.probes.testing import Check
 from benchconsole.probes.tools.fio.probe import Fio
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import ROOT, Said, contract_cases, noise, output, read, said, text, values
 
 NAMES = sorted(

@@ -7,7 +7,6 @@ import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,6 +20,7 @@ from benchconsole.probes.api import FailedAt, Output, PlanError, ProbeOutputErro
 from benchconsole.probes.testing import HANGS, PROBE_CHECKS, Answer, Check, FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.fio.clients_probe import FioClients
 from benchconsole.probes.tools.fio.probe import Fio
+from benchconsole.topology.copying import replace
 from tests.probes.reach.ssh.conftest import wait_until
 from tests.probes.tools.captures import Said, noise, output, read, said, text
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 
@@ -10,6 +9,7 @@ from benchconsole.probes.api import ProbeOutputError, Target
 from benchconsole.probes.plugins.probe_output import read_output
 from benchconsole.probes.testing import a_node
 from benchconsole.probes.tools.fio.probe import Fio
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import output, read, text
 
 

@@ -4,14 +4,12 @@ import os
 import signal
 import subprocess
 import time
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes import scratch
 from benchconsole.probes.api import Interval, Output, Target, Unit
@@ -20,6 +18,7 @@ from benchconsole.probes.testing import FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.fio import interval_lines
 from benchconsole.probes.tools.fio.device_probe import FioDevice
 from benchconsole.probes.tools.fio.probe import Fio
+from benchconsole.topology.copying import replace
 
 READ = "benchconsole: sequential-read at 300 in 200 read 2097152000 written 0"
 MARKS = (("block", "1MiB"), ("pattern", "sequential"))
@@ -72,7 +71,7 @@ def test_the_directory_outlives_the_one_who_tells(tmp_path: Path) -> None:
 def test_a_line_is_read_as_bytes_a_second_with_the_block_of_its_pattern() -> None:
     found = Interval("fio.read", 2097152000 / 2, Unit.BYTE_RATE, 3.0, 2.0, MARKS)
     assert Fio().read_intervals(READ, TARGET) == (found,)
-    assert FioDevice().read_intervals(READ, TARGET) == (replace_fields(found, metric="fio-device.read"),)
+    assert FioDevice().read_intervals(READ, TARGET) == (replace(found, metric="fio-device.read"),)
     given = replace(TARGET, options=MappingProxyType({"small": "8 KiB"}))
     mixed = "benchconsole: random-mixed at 100 in 100 read 700 written 300"
     told = [(each.metric, each.value, dict(each.labels)) for each in Fio().read_intervals(mixed, given)]

@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -15,6 +14,7 @@ from benchconsole.probes.api import Output, Part, PlanError, ProbeOutputError, R
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.testing import FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.fio.probe import Fio
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import output
 
 

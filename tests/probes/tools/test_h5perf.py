@@ -1,7 +1,6 @@
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -10,6 +9,7 @@ import pytest
 from benchconsole.probes.api import Output, PlanError, ProbeOutputError, Target
 from benchconsole.probes.testing import PROBE_CHECKS, Check, a_node
 from benchconsole.probes.tools.h5perf.probe import H5perf
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import ROOT, output, read, said, text
 from tests.probes.tools.spoiled import SPOILED_CHECKS, SpoiledCheck
 

@@ -1,14 +1,12 @@
 """The parallel h5perf: what is launched on a set of nodes, and what its report gives."""
 
-from dataclasses import replace
-
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Output, Part, PlanError, ProbeOutputError, Reading, Target, Unit, labels
 from benchconsole.probes.testing import PROBE_CHECKS, Check, a_node
 from benchconsole.probes.tools.h5perf.parallel_probe import ParallelH5perf
 from benchconsole.probes.tools.h5perf.probe import H5perf
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Node
 from tests.probes.tools.captures import output, text
 
@@ -52,7 +50,7 @@ def test_a_complaint_on_either_stream_refuses_all(words: str) -> None:
 
 def _set(**options: str | int) -> Target:
     nodes: tuple[Node, ...] = tuple(
-        replace_fields(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}") for index in (1, 2)
+        replace(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}") for index in (1, 2)
     )
     return Target(nodes[0], None, options, nodes)
 
@@ -85,8 +83,7 @@ def test_what_it_takes_of_all_is_declared() -> None:
 
 def test_the_share_of_memory_is_a_condition() -> None:
     nodes = tuple(
-        replace_fields(node, hardware=replace_fields(node.hardware, facts={"memory.total": 2.0**30}))
-        for node in _set().nodes
+        replace(node, hardware=replace(node.hardware, facts={"memory.total": 2.0**30})) for node in _set().nodes
     )
     target = Target(nodes[0], None, {"size": "256 MiB"}, nodes)
     reading = Reading("h5perf-parallel.write", 1.0, Unit.BYTE_RATE, labels(tasks=4))

@@ -1,16 +1,15 @@
 import asyncio
 import re
-from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Output, Part, PlanError, ProbeOutputError, Target
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.hpcc.probe import Hpcc, format_input
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Hardware, Node
 from tests.probes.tools.captures import noise, output, read, said, text, values
 
@@ -18,8 +17,8 @@ WHOLE = "hpcc/1.5.0-two-nodes.txt"
 
 
 def _node(index: int, cores: int = 0) -> Node:
-    made = replace_fields(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
-    return replace_fields(made, hardware=Hardware("c", MappingProxyType({"cpu.cores": float(cores)} if cores else {})))
+    made = replace(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
+    return replace(made, hardware=Hardware("c", MappingProxyType({"cpu.cores": float(cores)} if cores else {})))
 
 
 def _set(*nodes: Node, **options: str | int) -> Target:

@@ -1,7 +1,6 @@
 import asyncio
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from benchconsole.probes.readers.readings import add_labels
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote
 from benchconsole.probes.tools.hpl import input_file
 from benchconsole.probes.tools.hpl.probe import Hpl
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Node, Stage, Suite
 from tests.probes.tools.captures import ROOT, noise, output, read, said, text, values

@@ -3,11 +3,11 @@
 import asyncio
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Output, Part, PlanError, ProbeOutputError, Target
 from benchconsole.probes.testing import Check, FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.ior.probe import Ior
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Node
 from tests.probes.tools.captures import ROOT, contract_cases, output, read, said, text
 from tests.probes.tools.spoiled import SPOILED_CHECKS, SpoiledCheck
@@ -250,7 +250,7 @@ def test_spoiled_output_gives_no_other_number(check: SpoiledCheck) -> None:
 
 
 def _node(index: int) -> Node:
-    return replace_fields(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
+    return replace(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
 
 
 def _set(count: int = 2, **options: str | int) -> Target:

@@ -1,13 +1,13 @@
 """The conditions of IOR and mdtest by their command lines: set, at the default, or unknown."""
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Output, Target
 from benchconsole.probes.testing import a_node
 from benchconsole.probes.tools.ior import conditions as ior
 from benchconsole.probes.tools.ior.probe import Ior
 from benchconsole.probes.tools.mdtest import conditions as mdtest
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Node
 from tests.probes.tools.captures import output, text
 
@@ -109,6 +109,6 @@ def test_the_command_line_of_mdtest(command: str, item: str, operation: str, lab
 def test_the_bytes_of_all_tasks_are_a_share_of_the_memory(memory: float | None, share: str | None) -> None:
     bare = a_node()
     facts = {} if memory is None else {"memory.total": memory}
-    node: Node = replace_fields(bare, hardware=replace_fields(bare.hardware, facts=facts))
+    node: Node = replace(bare, hardware=replace(bare.hardware, facts=facts))
     reading = Ior().parse(output("ior/3.3.0.txt"))[0]  # 32 tasks of one segment of 32 MiB
     assert dict(Ior().conditions(reading, Target(node))).get("memory_share") == share

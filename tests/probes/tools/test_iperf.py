@@ -1,15 +1,14 @@
 """iperf 2: which line is the whole run, who counted it, and what may not be read from it."""
 
 import random
-from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Output, PlanError, ProbeOutputError, Target
 from benchconsole.probes.testing import PROBE_CHECKS, Check, a_node
 from benchconsole.probes.tools.iperf.probe import Iperf
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import ROOT, output
 from tests.probes.tools.spoiled import SPOILED_CHECKS, SpoiledCheck
 
@@ -138,7 +137,7 @@ def test_the_client_is_told_what_was_asked_for() -> None:
     argv = Iperf().client(replace(FLOW, options=Iperf.options), 5001)
     assert " ".join(argv) == "iperf -c 10.0.0.2 -p 5001 -t 10 -P 4 -f k"
     assert FLOW.peer is not None
-    six = replace(FLOW, peer=replace_fields(FLOW.peer, data_address="fd00::2"), options=Iperf.options)
+    six = replace(FLOW, peer=replace(FLOW.peer, data_address="fd00::2"), options=Iperf.options)
     assert " ".join(Iperf().client(six, 5001)) == "iperf -c fd00::2 -p 5001 -t 10 -P 4 -f k -V"
 
 

@@ -1,6 +1,5 @@
 import json
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 from benchconsole.probes.api import Output, ProbeOutputError, ToolError
 from benchconsole.probes.testing import PROBE_CHECKS, Check
 from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import ROOT, noise, output, read, said, text, values
 from tests.probes.tools.torn import line_ends_and_colours_change_nothing, one_line_lost_or_twice
 

@@ -6,7 +6,6 @@ import shutil
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,6 +15,7 @@ from benchconsole.probes.api import Output, PlanError, RemoteError, Shape, Targe
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.testing import FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests.probes.tools.captures import output
 

@@ -1,14 +1,13 @@
 """mdtest: the summary of every major version by its own columns, and what is launched."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Output, Part, PlanError, ProbeOutputError, Target
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.mdtest.probe import Mdtest
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Node
 from tests.probes.tools.captures import ROOT, output, read, text
 from tests.probes.tools.spoiled import SPOILED_CHECKS, SpoiledCheck
@@ -216,7 +215,7 @@ def test_carriage_returns_change_nothing() -> None:
 
 def _set(**options: str | int) -> Target:
     nodes: tuple[Node, ...] = tuple(
-        replace_fields(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}") for index in (1, 2)
+        replace(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}") for index in (1, 2)
     )
     return Target(nodes[0], None, options, nodes)
 

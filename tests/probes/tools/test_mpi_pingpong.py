@@ -1,22 +1,21 @@
 import ast
 import asyncio
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Output, Part, PlanError, ProbeOutputError, Target
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.mpi_pingpong.probe import _PINGPONG, _START, MpiPingpong
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import noise, output, read, said, text
 
 WHOLE = "mpi-pingpong/two-nodes.txt"
 # The hostile addresses of that check tell no network, so that the probe asks nothing; see below.
 PAIR = Target(
-    replace_fields(a_node("n1", "10.0.0.1"), data_address="10.1.0.1"),
-    replace_fields(a_node("n2", "10.0.0.2"), data_address="10.1.0.2"),
+    replace(a_node("n1", "10.0.0.1"), data_address="10.1.0.1"),
+    replace(a_node("n2", "10.0.0.2"), data_address="10.1.0.2"),
 )
 
 
@@ -72,9 +71,9 @@ def test_hostile_addresses_reach_no_command() -> None:
     hostile = "$(touch x)';|&`x` \n-rf"
     here, there = FakeRemote("n1", lenient=True), FakeRemote("n2", lenient=True)
     for target in (
-        Target(replace_fields(PAIR.node, address=hostile), PAIR.peer),
-        Target(replace_fields(PAIR.node, data_address=hostile), PAIR.peer),
-        Target(replace_fields(PAIR.node, address=hostile), PAIR.peer, {"network": "eth0"}),
+        Target(replace(PAIR.node, address=hostile), PAIR.peer),
+        Target(replace(PAIR.node, data_address=hostile), PAIR.peer),
+        Target(replace(PAIR.node, address=hostile), PAIR.peer, {"network": "eth0"}),
     ):
         with pytest.raises(PlanError, match="n1: found"):
             asyncio.run(MpiPingpong().run(FakeContact(here, there), target))

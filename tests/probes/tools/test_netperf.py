@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,6 +5,7 @@ from hypothesis import strategies as st
 from benchconsole.probes.api import Output, ProbeOutputError
 from benchconsole.probes.testing import PROBE_CHECKS, Check
 from benchconsole.probes.tools.netperf.probe import Netperf
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import ROOT, noise, output, read, said, text
 from tests.probes.tools.spoiled import (
     a_line_that_is_lost_gives_no_other_number,

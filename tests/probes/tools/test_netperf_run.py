@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,6 +15,7 @@ from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.reach.slurm.local_steps import LocalRemote
 from benchconsole.probes.testing import FakeContact, a_node
 from benchconsole.probes.tools.netperf.probe import Netperf
+from benchconsole.topology.copying import replace
 
 FLOW = Target(a_node("n1", "192.0.2.1", "10.0.0.1"), a_node("n2", "192.0.2.2", "10.0.0.2"))
 PAIRS = "127.0.0.1>127.0.0.2, 127.0.1.1>127.0.1.2"

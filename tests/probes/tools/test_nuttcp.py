@@ -1,5 +1,4 @@
 import random
-from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -10,6 +9,7 @@ from benchconsole.probes.api import Output, PlanError, ProbeOutputError, RemoteE
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.nuttcp.probe import Nuttcp
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import ROOT, noise, output, read, said, text
 from tests.probes.tools.spoiled import (
     a_line_that_is_lost_gives_no_other_number,

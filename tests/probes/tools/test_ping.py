@@ -1,7 +1,6 @@
 import os
 import subprocess
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from benchconsole.probes.api import Output, PlanError, ProbeOutputError, Shape, Target
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.ping.probe import Ping
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import ROOT, Said, noise, output, read, said, text
 from tests.probes.tools.spoiled import a_line_that_is_lost_gives_no_other_number
 from tests.probes.tools.torn import line_ends_and_colours_change_nothing

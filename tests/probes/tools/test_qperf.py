@@ -1,6 +1,5 @@
 import random
 import re
-from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from benchconsole.probes.api import Output, PlanError, ProbeOutputError, Target
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.qperf.probe import Qperf
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import ROOT, noise, output, read, said, text
 from tests.probes.tools.spoiled import (
     a_line_that_is_lost_gives_no_other_number,

@@ -5,18 +5,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Output, RemoteError
 from benchconsole.probes.launch import Job, Options
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.testing import FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.files.shared_directory import in_shared, launch_shared
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Node
 
 
 def _node(index: int) -> Node:
-    return replace_fields(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
+    return replace(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
 
 
 def _rank(place: Path, *program: str) -> subprocess.CompletedProcess[str]:

@@ -1,5 +1,4 @@
 import json
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -12,6 +11,7 @@ from benchconsole.probes.api import Output, PlanError, ProbeOutputError, Target
 from benchconsole.probes.reach.slurm.local_steps import LocalRemote
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.skim.probe import Skim
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import ROOT, noise, output, read, said, text, values
 
 NAMES = sorted(path.name for path in (ROOT / "skim").iterdir())

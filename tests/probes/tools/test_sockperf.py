@@ -1,5 +1,4 @@
 import re
-from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -10,6 +9,7 @@ from benchconsole.probes.api import Output, PlanError, ProbeOutputError, RemoteE
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.sockperf.probe import Sockperf
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import ROOT, Said, noise, output, read, said, text
 from tests.probes.tools.spoiled import noise_inside_and_a_cut_give_no_other_number
 from tests.probes.tools.torn import line_ends_and_colours_change_nothing, one_line_lost_or_twice

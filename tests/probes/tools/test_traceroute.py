@@ -1,4 +1,3 @@
-from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -8,6 +7,7 @@ from hypothesis import strategies as st
 from benchconsole.probes.api import Fact, Output, PlanError, ProbeOutputError, Shape, Target
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.traceroute.probe import Traceroute
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import ROOT, Said, noise, output, read, said, text
 from tests.probes.tools.spoiled import noise_inside_and_a_cut_give_no_other_number
 from tests.probes.tools.torn import line_ends_and_colours_change_nothing

@@ -4,7 +4,6 @@ import asyncio
 import math
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from benchconsole.store.codec import rows, values
 from benchconsole.store.errors import RefusedError
 from benchconsole.store.model import NewSession
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import Unit
 from tests import plain_sqlite
 from tests.store import strategies

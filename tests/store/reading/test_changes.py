@@ -4,13 +4,11 @@ import asyncio
 import contextlib
 import os
 import signal
-from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 import apsw
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import Proof
@@ -18,6 +16,7 @@ from benchconsole.store.errors import MissingError, UnknownSessionError
 from benchconsole.store.model import OpenRound, ProofSet, SessionNote
 from benchconsole.store.session_summary import SessionState
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests import plain_sqlite
 from tests.store.played import FABRIC, append_round, closed, ended, fork, measured, new, planned, verdicts
@@ -36,7 +35,7 @@ async def test_everything_is_told_once_and_in_order(
         seen = looks.session(key).read_changes(FABRIC)
         assert (seen.planned, seen.state, seen.begun) == ((FIRST,), SessionState.RUNNING, ())
         same = looks.session(key).read_changes(FABRIC, seen.mark)
-        assert same == replace_fields(seen, planned=())
+        assert same == replace(seen, planned=())
 
         await runs.session(key).begin_round(1, at=1000.5)
         await runs.session(key).append_result(1, 1, results[0])
@@ -67,7 +66,7 @@ async def test_everything_is_told_once_and_in_order(
 
         late = looks.session(key).read_changes(FABRIC)  # somebody who comes now hears it all
         assert (len(late.planned), len(late.begun), len(late.closed), len(late.notes)) == (2, 1, 1, 1)
-        assert replace_fields(late.mark, results=seen.mark.results) == seen.mark  # those of closed rounds are within
+        assert replace(late.mark, results=seen.mark.results) == seen.mark  # those of closed rounds are within
         with pytest.raises(UnknownSessionError):
             looks.session("none").read_changes(FABRIC)
 

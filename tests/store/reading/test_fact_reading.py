@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -16,6 +15,7 @@ from benchconsole.probes.model.measuring import Fact, Result
 from benchconsole.store.errors import StoreError
 from benchconsole.store.reading import fact_reading, lazy_parts
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import Unit
 from tests.store.played import FABRIC, append_round, closed, measured, new, planned
 

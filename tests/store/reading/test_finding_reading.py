@@ -1,7 +1,6 @@
 """Findings come back as they were given, in their order, as long as no round was judged since."""
 
 import contextlib
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect
 from benchconsole.store.errors import DamagedError
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import Unit
 from tests import plain_sqlite
 from tests.store.played import append_round, closed, fill, new, planned, verdicts

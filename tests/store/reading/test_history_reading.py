@@ -2,14 +2,12 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict
 from benchconsole.probes.model.measuring import Result, Round, Target, Test
@@ -24,6 +22,7 @@ from benchconsole.store.reading.history_reading import (
 )
 from benchconsole.store.sqlite import Connection
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import Shown
 from tests.store.played import NODES, append_round, closed, failed, measured, new, planned, verdicts
 
@@ -56,11 +55,11 @@ def again(each: Round, number: int) -> Round:
 
 
 async def test_the_sessions_of_one_fabric_oldest_first_and_none_of_another(tmp_path: Path) -> None:
-    first, simulated = planned(1), replace_fields(new("simulated", 50.0), simulated=True)
+    first, simulated = planned(1), replace(new("simulated", 50.0), simulated=True)
     with Store.open(tmp_path / "s.db") as store:
         await keep(store, new("late", 300.0), (closed(first), ()))
         await keep(store, new("early", 100.0), (closed(first), ()))
-        await keep(store, replace_fields(new("other"), fabric="pony"), (closed(first), ()))
+        await keep(store, replace(new("other"), fabric="pony"), (closed(first), ()))
         await keep(store, simulated, (closed(first), ()))
         await store.create_session(new("never run"), [first])
     database = Database.open(tmp_path / "s.db")

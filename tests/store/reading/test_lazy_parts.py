@@ -2,7 +2,6 @@
 
 import gc
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from benchconsole.store.errors import StoreError
 from benchconsole.store.reading import lazy_parts
 from benchconsole.store.reading.lazy_parts import CACHED_RESULTS, AttemptAddress, StoredFacts, StoredOutputs
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import Unit
 from tests import plain_sqlite
 from tests.store.played import FABRIC, closed, measured, new, planned, verdicts

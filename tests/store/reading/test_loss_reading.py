@@ -1,11 +1,11 @@
 """The faults that a session could have shown come back as they were given, as long as no round was judged since."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from benchconsole.probes.model.detectable_loss import DetectableLoss, Fault
 from benchconsole.store.reading.loss_reading import read_losses
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from tests.store.played import append_round, closed, new, planned, verdicts
 
 

@@ -2,7 +2,6 @@
 
 import math
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from benchconsole.store.reading import measurement_reading
 from benchconsole.store.reading.measurement_reading import read_unjudged
 from benchconsole.store.session_store import SessionStore
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import Unit
 from tests import plain_sqlite
 from tests.store.played import FABRIC, NODES, append_round, closed, failed, new, planned

@@ -1,12 +1,12 @@
 """The outcomes of the tests of one probe, in few columns: every attempt, closed or not."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import Fact, FailedAt, Failure, Reading, Result, Round, Target, Test
 from benchconsole.store.model import ProbeOutcome
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.units import Unit
 from tests.store.played import NODES, append_round, new
 

@@ -8,7 +8,6 @@ import select
 import shutil
 import signal
 import stat
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from benchconsole.store.schema import tables
 from benchconsole.store.schema.tables import FIRST, STEPS, newest
 from benchconsole.store.sqlite import Connection
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from tests import plain_sqlite
 from tests.store.played import FABRIC, append_round, closed, ended, fork, names, new, planned, verdicts
 

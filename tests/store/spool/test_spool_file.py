@@ -9,7 +9,6 @@ import os
 import shutil
 import stat
 import uuid
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,6 +32,7 @@ from benchconsole.store.session_summary import SessionState
 from benchconsole.store.spool import spool_file
 from benchconsole.store.spool.spool_file import Spool, make_line
 from benchconsole.store.store import Store
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests import plain_sqlite
 from tests.store import strategies

@@ -1,6 +1,5 @@
 import random
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
@@ -10,10 +9,10 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.analysis.bisection import analyse_bisection, find_cut, list_findings
 from benchconsole.topology.analysis.redundancy import analyse_redundancy
+from benchconsole.topology.copying import replace
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId, SwitchId
 from benchconsole.topology.tables.fabric_tables import make_tables
@@ -232,19 +231,19 @@ def rename(described: Fabric, chance: random.Random) -> Fabric:
     links = {}
     for link in described.links.values():
         number = LinkId(f"{name[link.a]}--{name[link.b]}")
-        links[link.id] = replace_fields(link, id=number, a=name[link.a], b=name[link.b])
+        links[link.id] = replace(link, id=number, a=name[link.a], b=name[link.b])
     return replace(
         described,
         nodes=MappingProxyType({
-            NodeId(name[node.id]): replace_fields(node, id=NodeId(name[node.id]), host=NodeId(name[node.host]) if node.host else None)
+            NodeId(name[node.id]): replace(node, id=NodeId(name[node.id]), host=NodeId(name[node.host]) if node.host else None)
             for node in described.nodes.values()
         }),
         switches=MappingProxyType({
-            SwitchId(name[switch.id]): replace_fields(switch, id=SwitchId(name[switch.id])) for switch in described.switches.values()
+            SwitchId(name[switch.id]): replace(switch, id=SwitchId(name[switch.id])) for switch in described.switches.values()
         }),
         links=MappingProxyType({link.id: link for link in links.values()}),
         mlags=tuple(
-            replace_fields(pair, switches=(SwitchId(name[pair.switches[0]]), SwitchId(name[pair.switches[1]])), peer=tuple(links[each].id for each in pair.peer))
+            replace(pair, switches=(SwitchId(name[pair.switches[0]]), SwitchId(name[pair.switches[1]])), peer=tuple(links[each].id for each in pair.peer))
             for pair in described.mlags
         ),
         groups=(), storage=MappingProxyType({}), vlans=MappingProxyType({}),
@@ -271,7 +270,7 @@ def answers(described: Fabric) -> tuple[object, ...]:
 def test_neither_the_order_of_the_file_nor_its_names_change_an_answer(seed: int, chance: random.Random) -> None:
     drawn = wild(seed, 8)
     # Of legs that all stand by, the first of the file is in use: there the order has a meaning.
-    links = {name: replace_fields(link, standby=False) for name, link in drawn.links.items()}
+    links = {name: replace(link, standby=False) for name, link in drawn.links.items()}
     described = replace(
         drawn, links=MappingProxyType(links), groups=(), storage=MappingProxyType({}), vlans=MappingProxyType({})
     )

@@ -1,12 +1,10 @@
 import math
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.analysis.oversubscription import (
     OversubscriptionReport,
@@ -14,6 +12,7 @@ from benchconsole.topology.analysis.oversubscription import (
     analyse_oversubscription,
     list_findings,
 )
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.model.failed_elements import remove_elements
 from benchconsole.topology.tables.fabric_tables import make_tables
@@ -202,7 +201,7 @@ def test_a_wider_uplink_never_raises_a_ratio(described: Fabric, data: st.DataObj
     tier = described.tier
     trunks = [link for link in described.links.values() if 0 < tier(link.a) < tier(link.b)]
     link = data.draw(st.sampled_from(trunks))
-    wider = replace_fields(link, speed=link.speed * 2, mixed=tuple(2 * speed for speed in link.mixed))
+    wider = replace(link, speed=link.speed * 2, mixed=tuple(2 * speed for speed in link.mixed))
     changed = replace(described, links=MappingProxyType({**described.links, link.id: wider}))
     before = {each.switch: each for each in analyse_oversubscription(make_tables(described))}
     for each in analyse_oversubscription(make_tables(changed)):

@@ -2,7 +2,6 @@
 
 import itertools
 import random
-from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
 
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from benchconsole.topology.capacity.bracket import compute_bracket
 from benchconsole.topology.capacity.expect import expect, sample_hashes
 from benchconsole.topology.capacity.open_routing import LeastRates, OpenRouting
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.ceiling import Ceiling
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId

@@ -1,8 +1,8 @@
 """Machines of every kind that a topology file can describe, for tests that write and read them again."""
 
 from hypothesis import strategies as st
-from msgspec.structs import replace as replace_fields
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Fabric, Hardware
 
 SPEEDS = st.sampled_from(["10 Gb/s", "25 Gb/s", "100 Mb/s", "40G", "2.5 Gb/s", "123456789 b/s", "1.7 Tb/s"])
@@ -99,7 +99,7 @@ def carried(fabric: Fabric) -> dict[str, object]:
     return {
         "name": fabric.name,
         "nodes": {
-            name: replace_fields(node, hardware=Hardware(node.hardware.name), cohorts=())
+            name: replace(node, hardware=Hardware(node.hardware.name), cohorts=())
             for name, node in fabric.nodes.items()
         },
         "switches": dict(fabric.switches),

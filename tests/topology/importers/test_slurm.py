@@ -103,6 +103,13 @@ def test_every_mistake_is_told_with_its_place(text: str, expected: str) -> None:
     assert any(expected in line for line in found), found
 
 
+@pytest.mark.parametrize("name", ["[spine1", "s[bold]"])
+def test_a_switch_whose_name_is_no_name_is_told_beside_those_below_it(name: str) -> None:
+    text = f"SwitchName=a Nodes=n1\nSwitchName={name} Switches=a\n"
+    found = problems(read, text)
+    assert found[0].startswith(f"topology.conf:2:12: the name '{name}', expected letters, digits, '-', '_' and '.'")
+
+
 def test_a_fabric_read_from_slurm_is_named_after_the_file() -> None:
     fabric: Fabric = described(import_text("slurm", CONF, "/etc/slurm/topology.conf", SPEED))
     assert fabric.name == "topology"

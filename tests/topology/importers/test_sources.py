@@ -1,7 +1,6 @@
 """Rules for every foreign format: bad input is refused with its place, a cut file gives nothing new."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchconsole.topology import importers, selection
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.document import MAX_BYTES, Document, source_text
 from benchconsole.topology.errors import TopologyError
 from benchconsole.topology.importers import import_sources, sniff

@@ -1,7 +1,7 @@
 """A packed fabric is the fabric again: every value, its type, its order, and what is one object."""
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from benchconsole import topology
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.baseline import BaselineNumbers
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.capacity import flow_streams
 from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.capacity.flow_streams import Crossings, trace_flows
 from benchconsole.topology.capacity.link_parts import LinkPart
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
@@ -109,7 +109,7 @@ def draw_flows(described: Fabric, chance: random.Random, count: int) -> list[Flo
             "network": chance.choice([*described.used_networks, ""]),
         }
         kept = {name: value for name, value in pins.items() if value and chance.random() < 0.15}
-        found += [replace_fields(flow, **kept)] * chance.choice((1, 1, 2))
+        found += [replace(flow, **kept)] * chance.choice((1, 1, 2))
     return found
 
 

@@ -1,11 +1,11 @@
 """The nodes and networks that were not compared and why, and the device that a name on the wire means."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.wire.cabling import CableOutcome
 from benchconsole.topology.wire.comparison import WireCoverage, compare
 from benchconsole.topology.wire.observations import HeardNeighbour, Observed, ObservedPort

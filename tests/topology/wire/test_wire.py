@@ -1,13 +1,13 @@
 """The cables that nodes saw, held against the described ones: every kind of miscabling, told once and as what it is."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.topology.copying import replace
 from benchconsole.topology.wire.cabling import CableOutcome, list_cables
 from benchconsole.topology.wire.comparison import WireCoverage, compare
 from benchconsole.topology.wire.observations import BondSeen, HeardNeighbour, Member, Observed, ObservedPort

@@ -1,7 +1,6 @@
 """The matrix of changes: where nodes and pairs stand, the words of loss and gain, and what one side alone has."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -15,6 +14,7 @@ from benchconsole.console.tui.queries.change_matrix import (
 )
 from benchconsole.console.tui.queries.matrix import MOST_NODES
 from benchconsole.console.view.run_view import RunView
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Comparator
 from benchconsole.topology.units import Unit
 from tests.console.conclusions.test_session_comparison import NODES, compare

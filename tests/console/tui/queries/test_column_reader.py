@@ -1,7 +1,6 @@
 """The columns that a session offers, by name: metrics by stage, facts, of peers; and each node beside its peers."""
 
 import json
-from dataclasses import replace
 from statistics import median
 
 import pytest
@@ -15,6 +14,7 @@ from benchconsole.console.tui.queries.node_row import DEFAULT, NO_COLUMNS, Choic
 from benchconsole.console.tui.queries.peer_columns import OF_PEERS, PeerShareColumn
 from benchconsole.console.view.run_view import NodeView, RunView
 from benchconsole.probes.model.measuring import Fact
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import counted
 from tests.console.reports import fixture

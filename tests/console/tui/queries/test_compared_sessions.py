@@ -1,7 +1,5 @@
 """The strip of a comparison in words: both sessions in cells, what differs between them, how it is cut."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.console.conclusions.session_differences import FactChange, FactChanges, RecordDifference
@@ -19,6 +17,7 @@ from benchconsole.console.tui.widgets.compared_sessions import ComparedSessions
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.stored_verdict import Outcome
 from benchconsole.probes.model.checklist import Checked, CheckedList, Mark, Step, StepState
+from benchconsole.topology.copying import replace
 from tests.console.tui.looking import faulty, healthy
 
 BEFORE = ComparedSession("7f3a21c0", "before repair", 1_700_000_000.0, 752.0, Outcome.FAIL, 655, 664, 4, 134)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import pytest
+from msgspec.structs import force_setattr
 
 from benchconsole.console.conclusions.session_comparison import ComparedMetric, Outcome
 from benchconsole.console.conclusions.session_differences import FactChange, FactChanges, RecordDifference
@@ -140,7 +141,7 @@ def test_subjects_that_only_one_side_has_are_told_as_such() -> None:
 def test_a_subject_that_changed_otherwise_comes_first_with_its_tests() -> None:
     one, other = measure(1.0, 1), measure(1.0, 1)
     result = next(iter(other.results.values()))
-    object.__setattr__(result.measurements[0], "value", result.measurements[0].value * 0.5)
+    force_setattr(result.measurements[0], "value", result.measurements[0].value * 0.5)
     (found,) = compare(one, other)
     area = list_subjects(found)
     row = area.rows[0]

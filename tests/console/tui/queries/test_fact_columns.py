@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.text.cells import measure_width
 from benchconsole.console.tui.queries.fact_columns import FactColumn, name_fact
@@ -13,6 +12,7 @@ from benchconsole.console.tui.queries.told_readings import FactKind, Values
 from benchconsole.console.tui.rows.text_rows import CellLine, plain_text
 from benchconsole.console.view.run_view import NodeView
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Hardware, Node, NodeId
 from benchconsole.topology.model.fact_rule import FactRule
 from benchconsole.topology.units import Unit
@@ -24,7 +24,7 @@ PLAIN = next(iter(mini().nodes.values()))
 
 def make_nodes(count: int, hardware: Hardware, first: int = 1) -> list[Node]:
     names = [NodeId(f"n{number:02}") for number in range(first, first + count)]
-    return [replace_fields(PLAIN, id=name, hardware=hardware) for name in names]
+    return [replace(PLAIN, id=name, hardware=hardware) for name in names]
 
 
 Told = Sequence[tuple[Node, Values]]
@@ -125,7 +125,7 @@ def test_peers_are_those_of_the_same_class_and_cohorts() -> None:
     one, other = make_nodes(3, NOTHING), make_nodes(3, Hardware("server"), first=4)
     told = [*((node, ("5.14",)) for node in one), *((node, ("5.15",)) for node in other)]
     assert list_unlike(told) == []
-    apart = [replace_fields(node, cohorts=(("tuning", "before"),)) for node in make_nodes(2, NOTHING, first=7)]
+    apart = [replace(node, cohorts=(("tuning", "before"),)) for node in make_nodes(2, NOTHING, first=7)]
     assert list_unlike([*told, *((node, ("5.16",)) for node in apart)]) == []
     joined = make_nodes(2, NOTHING, first=7)
     assert list_unlike([*told, *((node, ("5.16",)) for node in joined)]) == ["n07", "n08"]
@@ -188,7 +188,7 @@ def test_a_short_name_gives_way_to_another_column() -> None:
 
 
 def test_what_is_no_number_is_none_for_machines() -> None:
-    (node,) = make_nodes(1, replace_fields(NOTHING))
+    (node,) = make_nodes(1, replace(NOTHING))
     record = make_column("cpu.mhz_max", [(node, (float("nan"), 2e9))], Unit.PER_SECOND).record(make_row(node))
     assert isinstance(record, dict)
     assert record["found"] == [None, 2e9]

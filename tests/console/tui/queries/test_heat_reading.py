@@ -1,7 +1,6 @@
 """Values of a heat map as they are read: the numbers of Nodes, what was not judged, facts, and the sense of a metric."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -20,6 +19,7 @@ from benchconsole.console.tui.queries.node_row import NO_COLUMNS, Choice, NodeRo
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.probes.model.judgement import Yardstick
 from benchconsole.probes.model.measuring import Fact, Metric, Reading, labels
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Comparator, NodeId
 from benchconsole.topology.units import Shown, Unit
 from tests.console.reports import fixture

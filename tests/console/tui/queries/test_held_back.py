@@ -1,6 +1,5 @@
 """The release of a held-back stage or test, by the reason that plans and nodes really give, as notes keep it."""
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.omission import Omission, OmissionReason
 from benchconsole.probes.planning.caps import withhold
 from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.copying import replace
 from tests.console.session.test_controller import WIPING, Loading, Wiping
 from tests.fabrics import SMALL, fabric
 from tests.probes.played import PROBES

@@ -1,7 +1,5 @@
 """Words of the load of a place: numbers in both directions, who tells them, what limits them, and why there are none."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.console.tui.queries.load_words import (
@@ -13,6 +11,7 @@ from benchconsole.console.tui.queries.load_words import (
 )
 from benchconsole.console.view.link_loads import compute_link_loads
 from benchconsole.console.view.run_view import RunView
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import LinkId, NodeId, SwitchId
 from tests.console.view.test_link_loads import link, rate, running
 

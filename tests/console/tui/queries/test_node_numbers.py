@@ -1,7 +1,5 @@
 """The number beside the mark of a node: the one that made the mark, or the reason of the mark alone."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.console.tui.queries.node_numbers import WorstNumbers
@@ -10,6 +8,7 @@ from benchconsole.console.tui.queries.view_queries import is_shared
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, RunView, State
 from benchconsole.probes.model.judgement import Level, Verdict
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import G
 from tests.console.tui.looking import boxes, faulty, healthy, undecided

@@ -1,7 +1,5 @@
 """Facts of nodes: their own alone, the newest answer, and the same for the heat map as for the columns of Nodes."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.console.tui.queries.heat_choices import HeatChoice, list_heat_choices
@@ -11,6 +9,7 @@ from benchconsole.console.tui.queries.own_facts import find_fact_probes, keep_ow
 from benchconsole.console.tui.queries.told_readings import ReadingsCache
 from benchconsole.console.view.run_view import NodeView
 from benchconsole.probes.model.measuring import Fact, Result
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.looking import faulty
 

@@ -1,7 +1,5 @@
 """The causes of pairs: each low pair is explained by the findings that name its test, or by none."""
 
-from dataclasses import replace
-
 from benchconsole.console.tui.queries.pair_causes import (
     WELL,
     PairCauses,
@@ -14,6 +12,7 @@ from benchconsole.console.tui.queries.pair_matrix import list_pair_rows, make_pa
 from benchconsole.console.tui.queries.result_areas import list_pairs
 from benchconsole.console.view.reducer import advance_all
 from benchconsole.console.view.run_view import RunView, State
+from benchconsole.topology.copying import replace
 from tests.console.tui.looking import faulty, healthy
 
 PATTERN = "row: n3 as sender is slow in 7 of 7 pairs, 50 % of expected, all others 95 %"

@@ -1,7 +1,6 @@
 """The areas of suites and probes: what can be run, and what of it the session has."""
 
 from collections import Counter
-from dataclasses import replace
 
 from benchconsole.console.tui.queries.planning_areas import list_probes, list_suites
 from benchconsole.console.view.reducer import advance_all
@@ -9,6 +8,7 @@ from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.planning.suites import OURS, find_suite, list_suite_names
 from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Suite
 from tests.console.tui.looking import faulty
 

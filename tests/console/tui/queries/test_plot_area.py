@@ -1,7 +1,6 @@
 """The area of plots: every metric as a row, or one metric with its bins, quantiles, bounds and classes."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from benchconsole.console.text.table import format_table
 from benchconsole.console.tui.queries import plot_area
 from benchconsole.console.tui.queries.plot_area import MOST_BINS, list_plotted
 from benchconsole.probes.model.judgement import Level
+from benchconsole.topology.copying import replace
 from tests.console.conclusions.test_plotted_metric import judged, only, told
 from tests.console.reports import fixture
 

@@ -1,6 +1,5 @@
 """Waves count the loads that stay together; without waves nothing is called one."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from benchconsole.console.tui.queries.run_safety import (
 )
 from benchconsole.console.view.run_view import CanaryNotice, RunView, State
 from benchconsole.probes.planning.plan_rounds import plan, renumber, split_into_waves
+from benchconsole.topology.copying import replace
 from tests.fabrics import SMALL, fabric
 from tests.probes.played import PROBES
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.session.listed_sessions import ListedSession
 from benchconsole.console.tui.queries.area import find_state
@@ -11,6 +10,7 @@ from benchconsole.console.tui.queries.session_area import is_running, list_sessi
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.stored_verdict import RULES
 from benchconsole.store.session_summary import SessionState, SessionSummary, StoredVerdict
+from benchconsole.topology.copying import replace
 
 SUMMARY = SessionSummary(
     "7f3a21c0", "before", "toy", "default", False, 1000.0, 1052.0, SessionState.COMPLETE, "", 1, 1, 4, 4, 0, 0, 0, 2, 1,
@@ -19,7 +19,7 @@ SUMMARY = SessionSummary(
 
 
 def row_of(listed: ListedSession | None = None, *, shown: str = "", now: float = 2000.0, **changed: Any) -> Any:
-    listed = listed or ListedSession(replace_fields(SUMMARY, **changed))
+    listed = listed or ListedSession(replace(SUMMARY, **changed))
     return list_session_rows([listed], shown, now).rows[0]
 
 
@@ -79,9 +79,7 @@ def test_the_shown_one_and_the_baseline_are_marked() -> None:
 
 
 def test_filters_take_the_words_and_numbers_of_the_columns() -> None:
-    other = replace_fields(
-        SUMMARY, id="1c09be77", label="after", ended=5000.0, verdict=StoredVerdict(RULES, "pass", "x")
-    )
+    other = replace(SUMMARY, id="1c09be77", label="after", ended=5000.0, verdict=StoredVerdict(RULES, "pass", "x"))
     area = list_session_rows([ListedSession(SUMMARY, "", 4, 5), ListedSession(other, "", 8, 6)], "", 6000.0)
     for text, kept in (
         ("state=fail", ["before"]), ("after", ["after"]), ("lasted>1min", ["after"]), ("nodes<8", ["before"]),
@@ -92,7 +90,7 @@ def test_filters_take_the_words_and_numbers_of_the_columns() -> None:
 
 def test_labels_and_remarks_are_only_text() -> None:
     nasty = "[@click=app.quit]x[/]\x1b]52;c;aGVsbG8=\x07\u202e"
-    row = row_of(ListedSession(replace_fields(SUMMARY, label=nasty, fabric=nasty), nasty))
+    row = row_of(ListedSession(replace(SUMMARY, label=nasty, fabric=nasty), nasty))
     for column in ("label", "fabric", "remark"):
         assert not set(row.words(column)) & set("\x1b\x07\u202e")
         assert "[@click=app.quit]x[/]" in row.words(column)

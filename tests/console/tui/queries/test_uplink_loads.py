@@ -1,12 +1,12 @@
 """The uplinks of the round: out and in beside what is expected there, and how many flows go through."""
 
 from collections.abc import Container, Iterable
-from dataclasses import replace
 
 import pytest
 
 from benchconsole.console.tui.queries.uplink_loads import count_through, find_uplinks, list_uplink_loads
 from benchconsole.console.view.link_loads import LinkLoads, WayLoad, compute_link_loads
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import Link, SwitchId
 from tests.console.view.test_link_loads import rate, running
 from tests.probes.judging.rounds import RATE

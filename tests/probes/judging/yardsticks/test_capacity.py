@@ -1,6 +1,5 @@
 """The sum of a bundle: how far its flows were apart is said, and what they certainly carried is less."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from benchconsole.probes.model.measuring import Result, Round, Test, join_probes
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.access import Caps
 from benchconsole.topology.model.fabric import Fabric, Node, NodeId, Stage, Suite

@@ -1,7 +1,6 @@
 """The bounds of the capacity yardstick: at each bound, one step below it, one above it."""
 
 import math
-from dataclasses import replace
 
 import pytest
 
@@ -10,6 +9,7 @@ from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Bundle, FailedAt, Failure
 from benchconsole.probes.model.sending import Directions, Sending
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import METRICS

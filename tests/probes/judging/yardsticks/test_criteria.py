@@ -1,16 +1,15 @@
 """Shares of a stated peak: of all nodes that a test ran on, and unknown where one of them states none."""
 
-from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Metric, Reading, Target, Unit
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level
 from benchconsole.probes.model.measuring import Result, Round, Test
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.access import Access
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, Fabric, Hardware, Node, NodeId, NodeRole
 from tests.probes.judging.rounds import star
@@ -89,7 +88,7 @@ def test_a_target_is_a_share_of_the_peaks_too(nodes: int, share: float, level: L
 
 
 def test_one_node_without_a_peak_leaves_it_unknown() -> None:
-    without = replace_fields(NODES[1], hardware=Hardware("old"))
+    without = replace(NODES[1], hardware=Hardware("old"))
     assert judged((NODES[0], without), 9.0) == (Level.UNKNOWN, "no peak is declared")
 
 

@@ -1,7 +1,6 @@
 """The sum of what loads a storage system at once against its ceiling: levels, unknown sums, and that no part fails."""
 
 import math
-from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -12,6 +11,7 @@ from benchconsole.probes.judging.criterion_scope import list_scopes
 from benchconsole.probes.judging.judge import find_plain, judge_round
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict
 from benchconsole.probes.model.measuring import FailedAt, Failure, Result, Round, Test
+from benchconsole.topology.copying import replace
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.selection import choose

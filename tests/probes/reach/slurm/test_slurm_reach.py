@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 
 import pytest
 
@@ -11,6 +10,7 @@ from benchconsole.probes.model.measuring import FailedAt, Failure, Output
 from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.reach.slurm.slurm_reach import Allocation, SlurmReach, SlurmRemote, Wish, _Step, through_slurm
 from benchconsole.probes.testing import FakeReach, FakeRemote, a_node
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 
 NODES = [a_node(f"n{index}", f"10.0.0.{index}") for index in (1, 2, 3)]

@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,7 @@ import pytest_asyncio
 
 from benchconsole.probes.reach.ssh import SshLimits, SshReach
 from benchconsole.probes.reach.ssh.sudo import AskPassword
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.access import Access
 from benchconsole.topology.model.fabric import Hardware, Node, NodeId, NodeRole
 

@@ -7,10 +7,10 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from msgspec.structs import asdict
 
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.remote import Remote, RemoteError

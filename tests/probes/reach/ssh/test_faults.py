@@ -7,7 +7,6 @@ import tracemalloc
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 
 import asyncssh
@@ -19,6 +18,7 @@ from benchconsole.probes.reach.ssh import SshLimits
 from benchconsole.probes.reach.ssh.command import SshChannel
 from benchconsole.probes.reach.watchdog import parse_first_line
 from benchconsole.probes.reach.watched_command import KEPT_OF_FLOOD
+from benchconsole.topology.copying import replace
 from tests.probes.reach.ssh.conftest import Bench, Server, eventually, node, own_mounts, sessions, unshared
 
 _8_MIB, _16_MIB = 8 * 1024**2, 16 * 1024**2

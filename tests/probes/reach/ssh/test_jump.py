@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from benchconsole.probes.reach.ssh.connection import JumpHostError
 from benchconsole.probes.reach.ssh.ssh_config import Destination
 from benchconsole.probes.reach.ssh.ssh_remote import SshRemote
 from benchconsole.probes.testing.server import Reply, ScriptedSshd
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests.probes.reach.ssh.conftest import Bench, Server, children, eventually, node, sessions
 

@@ -4,7 +4,6 @@ import asyncio
 import os
 import subprocess
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.reach.ssh.failures import ConnectionAttempt
 from benchconsole.probes.reach.ssh.login import explain_refusal
 from benchconsole.probes.reach.ssh.ssh_config import Destination, SshConfig
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.fabric import NodeId
 from tests.probes.reach.ssh.conftest import Bench, Keys, Server, key_tool, node
 

@@ -1,7 +1,6 @@
 """A login that is not root: sshd treats it differently, and it may not look into others' processes."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from benchconsole.probes.leftovers import find_processes
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.remote import RemoteError
+from benchconsole.topology.copying import replace
 from tests.probes.reach.ssh.conftest import UID, USER, Bench, eventually, node, ordinary, own_mounts
 
 

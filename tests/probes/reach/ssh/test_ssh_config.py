@@ -4,7 +4,6 @@ import asyncio
 import os
 import subprocess
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest_asyncio
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.reach.ssh.ssh_config import Destination, ResolvedHost, SshConfig
+from benchconsole.topology.copying import replace
 from benchconsole.topology.model.access import Access
 from tests.probes.reach.ssh.conftest import Bench, Keys, Server, key_tool, node
 

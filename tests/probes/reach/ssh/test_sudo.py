@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from benchconsole.probes.model.secret import Secret
 from benchconsole.probes.reach.ssh import SshLimits, SshReach
 from benchconsole.probes.reach.ssh.sudo import AskPassword
 from benchconsole.probes.reach.watchdog import SILENCE
+from benchconsole.topology.copying import replace
 from tests.probes.reach.ssh.conftest import (
     UID,
     USER,

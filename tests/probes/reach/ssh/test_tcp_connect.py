@@ -9,7 +9,6 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
 
 import pytest
 
@@ -17,6 +16,7 @@ from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.reach.ssh import SshLimits
 from benchconsole.probes.reach.ssh.tcp_connect import _Network
+from benchconsole.topology.copying import replace
 from tests.probes.reach.ssh.conftest import Bench, Server, children, eventually, node
 
 SILENT = "127.0.0.99"

@@ -5,13 +5,13 @@ import errno
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 
 import pytest
 
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.reach.ssh import SshLimits
+from benchconsole.topology.copying import replace
 from tests.probes.reach.ssh.conftest import Bench, Server, free_port, node
 
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

@@ -1,7 +1,6 @@
 import os
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from benchconsole.probes.tools.inventory.facts import share_fact
 from benchconsole.probes.tools.inventory.probe import Inventory
 from benchconsole.probes.tools.inventory.script import Answer, find_answers, make_command
 from benchconsole.probes.tools.inventory.sources import SOURCES
+from benchconsole.topology.copying import replace
 from tests.probes.tools.captures import noise, output, said, text
 from tests.probes.tools.inventory.cases import format_answers
 
