@@ -53,7 +53,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name every test that was not run, and why: a gap that nobody reads of is taken for a pass."""
+    """Tell the seeds of tests at random, and name every test that was not run, and why."""
+    _tell_seeds(terminalreporter)
+    _tell_skipped(terminalreporter)
+
+
+def _tell_seeds(terminalreporter: pytest.TerminalReporter) -> None:
+    """The property ``seed`` of each test that recorded one, whether it passed or failed."""
+    reports = (report for outcome in ("passed", "failed") for report in terminalreporter.getreports(outcome))
+    told = [f"{report.nodeid}: {text}" for report in reports for name, text in report.user_properties if name == "seed"]
+    if told:
+        terminalreporter.section("seeds")
+        for line in told:
+            terminalreporter.write_line(line)
+
+
+def _tell_skipped(terminalreporter: pytest.TerminalReporter) -> None:
+    """A gap that nobody reads of is taken for a pass."""
     skipped = terminalreporter.getreports("skipped")
     if not skipped:
         return

@@ -2,7 +2,7 @@
 
 Some thousands more on the start page, and on every step by which nodes are asked from there.
 
-A failure prints its seed and the last moves; BENCHCONSOLE_SEED plays the same moves again.
+The summary of the run tells seeds and keys, a failure the last moves, too; BENCHCONSOLE_SEED plays the same moves again.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import os
 import random
 import string
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,7 @@ _RAW = (
     "\x1b[1;5C",
     "\x1b]11;rgb:0/0/0\x07",
 )
+RecordProperty = Callable[[str, object], None]
 START_COUNT = 3_000
 """Keys of a run on the start page."""
 _STEPS = (
@@ -172,7 +173,7 @@ def read_seed() -> int:
 
 
 async def test_keys_at_random_do_not_end_the_start_page_nor_any_step_of_asking_nodes(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, record_property: RecordProperty
 ) -> None:
     seed = read_seed()
     monkeypatch.chdir(tmp_path)
@@ -192,6 +193,7 @@ async def test_keys_at_random_do_not_end_the_start_page_nor_any_step_of_asking_n
             await fuzzer.move()
             told = "\n".join((f"BENCHCONSOLE_SEED={seed} after {fuzzer.keys} keys:", *fuzzer.last))
             assert app._exception is None, f"{app._exception!r}\n{told}"
+        record_property("seed", f"{seed}, {fuzzer.keys:,} keys")
         await pilot.pause()  # the last keys may put a sheet in front
         while len(app.screen_stack) > 2:
             app.pop_screen()
@@ -201,7 +203,9 @@ async def test_keys_at_random_do_not_end_the_start_page_nor_any_step_of_asking_n
     assert {"AskNodesSheet", "AskedFabricPage", "SaveSheet"} <= fuzzer.seen
 
 
-async def test_ten_thousand_keys_at_random_do_not_end_the_console(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_ten_thousand_keys_at_random_do_not_end_the_console(
+    monkeypatch: pytest.MonkeyPatch, record_property: RecordProperty
+) -> None:
     seed = read_seed()
     monkeypatch.setattr(XTermParser, "feed", XTermParser.feed)
     assert textual_patches.apply()
@@ -212,6 +216,7 @@ async def test_ten_thousand_keys_at_random_do_not_end_the_console(monkeypatch: p
             await fuzzer.move()
             told = "\n".join((f"BENCHCONSOLE_SEED={seed} after {fuzzer.keys} keys:", *fuzzer.last))
             assert look.app._exception is None, f"{look.app._exception!r}\n{told}"
+        record_property("seed", f"{seed}, {fuzzer.keys:,} keys")
         await look.pilot.resize_terminal(120, 40)
         look.player.feed(*look.player.waiting)
         while len(look.app.screen_stack) > 1:
