@@ -7,6 +7,7 @@ Refused here: any knowledge of nodes, switches or faults.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -25,6 +26,9 @@ R = TypeVar("R")
 # Children get a path of their own: a person's PATH often lacks the sbin directories.
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 ENVIRONMENT = {"PATH": PATH, "LC_ALL": "C.UTF-8", "TERM": "dumb"}
+
+# The number is free, or that of a thread by now: ENOENT since Linux 6.16, EINVAL before.
+_NO_PROCESS = frozenset((errno.ESRCH, errno.ENOENT, errno.EINVAL))
 
 PACKAGES = {
     "ip": "iproute2",
@@ -124,8 +128,10 @@ class Identity:
         """Signal exactly this process; one that is gone already is no error."""
         try:
             handle = os.pidfd_open(self.pid)
-        except ProcessLookupError:
-            return
+        except OSError as error:
+            if error.errno in _NO_PROCESS:
+                return
+            raise
         try:
             # The pidfd pins the process, so the check below cannot go stale.
             if self.alive():
